@@ -3,7 +3,7 @@
 
 .PHONY: all build install uninstall setup vendor dist python deb packages rpm image
 .PHONY: help run stop check test test-all test-long test-model test-memory audit fuzz bench bench-compare bench-report gen fix clean
-.PHONY: release release-check release-notes next-version rehearse-release
+.PHONY: pictures release release-check release-notes next-version rehearse-release
 
 comma := ,
 # `pg_buildext`, as other makes do, calls this Makefile from another directory.
@@ -95,15 +95,18 @@ test-memory: ## Run the regression tests on a server with assertions and under v
 audit: ## Check the licenses, sources and known vulnerabilities of all crates
 	@tools/audit.sh
 
-bench: ## Compare the types with uuid and bigint, in an hour; MODE=short: 5 minutes, long: 100 million rows, generate: generators only, mixed: UUIDs of two versions, encryption, feed; ONLY=… selects suites
+bench: ## Compare the types with uuid and bigint, in an hour; MODE=short: 5 minutes, long: 100 million rows; ONLY=… selects suites
 	@tools/bench.sh run $(if $(MODE),--mode=$(MODE)) $(if $(ONLY),--only $(subst $(comma), ,$(ONLY)))
 	@tools/bench.sh report
 
 bench-compare: ## Compare the speed of this tree with that of BASE=<commit>; ONLY=… selects workloads, ROUNDS=… sets the rounds
 	@tools/bench-compare.sh $(or $(BASE),HEAD) $(if $(ROUNDS),--rounds=$(ROUNDS)) $(if $(ONLY),--only $(subst $(comma), ,$(ONLY)))
 
-bench-report: ## Render the README's tables, docs/performance.md and docs/bench/*.md, *.svg from docs/bench/*.json
+bench-report: ## Render docs/bench/*.md, and the README's tables and their picture, from docs/bench/*.json
 	@tools/bench.sh report
+
+pictures: ## Draw docs/pictures from the test vectors, the measurements and tools/lib/pictures.py
+	@/usr/bin/python3 tools/lib/pictures.py
 
 gen: ## Render sql/install and docs/reference from sql/*.in
 	@tools/gen.sh

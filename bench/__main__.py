@@ -1,27 +1,24 @@
-"""`python3 -m bench run` runs the benchmark; `python3 -m bench report` renders its pages, tables and charts."""
+"""`python3 -m bench run` runs the benchmark; `python3 -m bench report` renders its pages and tables."""
 
 from __future__ import annotations
 
 import argparse
 
-from bench.results import DOCS, SCRATCH
-
-SUITES = ("events", "types", "generate", "scale", "clients", "growth")
+from bench.results import DOCS, NAMED, SCRATCH, WHOLE
 
 parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
 commands = parser.add_subparsers(dest="command", required=True)
 run = commands.add_parser("run")
-MODES = ("full", "short", "long", "created_at", "generate", "mixed", "encryption", "feed")
-run.add_argument("--mode", choices=MODES, default="full")
-run.add_argument("--only", choices=SUITES, nargs="+", default=SUITES)
+run.add_argument("--mode", choices=("full", "short", "long"), default="full")
+run.add_argument("--only", choices=(*WHOLE, *NAMED), nargs="+", default=WHOLE)
 commands.add_parser("report")
 options = parser.parse_args()
 if options.command == "run":
     from bench.measure import Run
 
-    # Only a run of all suites in a mode other than short becomes part of the documentation.
-    is_whole = options.mode != "short" and options.only == SUITES
-    print("All measurements:", Run(options.mode, options.only).run().save(DOCS if is_whole else SCRATCH))
+    made = Run(options.mode, tuple(options.only))
+    # Other runs are not part of the documentation.
+    print("All measurements:", made.run().save(DOCS if made.is_whole else SCRATCH))
 else:
     from bench.report import render
 

@@ -19,17 +19,13 @@ class Candidate:
     generate: str
     """SQL expression for a new value."""
     at: str = ""
-    """SQL expression for the key of event number n at time t."""
+    """SQL expression for the key of event number n at time t, or what else is measured of the candidate."""
     created_at: bool = False
     """Whether the table has a created_at column with an index."""
     view: bool = False
     """Whether queries read a view, which has the time of the key as its created_at unless the table has one."""
     options: str = ""
     """Connection options of the candidate's sessions."""
-    guard: str = ""
-    """The statement that guards the table events as a feed."""
-    horizon: str = ""
-    """SQL expression for the end of what a feed's reader reads."""
 
     @property
     def columns(self) -> str:
@@ -50,7 +46,7 @@ class Candidate:
 
     def sql(self) -> dict[str, str]:
         """Returns the values of the placeholders in statements."""
-        names = ("key", "type", "generate", "at", "columns", "time_column", "with_time", "guard", "horizon")
+        names = ("key", "type", "generate", "at", "columns", "time_column", "with_time")
         return {name: getattr(self, name) for name in names} | {
             "events": "with_time" if self.view else "events",
             "time": "created_at" if self.created_at or self.view else "id",
@@ -78,14 +74,11 @@ def again(candidate: Candidate) -> Candidate:
 
 EIGHT_BYTES = ("scru64", "ulidflake")
 UUID = Candidate(key="uuid", label="uuid v4", type="uuid", generate="gen_random_uuid()", at="gen_random_uuid()")
-UUIDV7 = Candidate(key="uuidv7", label="uuid v7", type="uuid", generate="uuidv7()", at="uuidv7_at(t)")
+UUIDV7 = Candidate(key="uuidv7", label="uuid v7", type="uuid", generate="uuidv7()", at="gen_uuidv7(t)")
 GEN_UUIDV7 = Candidate(
     key="gen_uuidv7", label="uuid v7, gen_uuidv7()", type="uuid", generate="gen_uuidv7()", at="gen_uuidv7(t)"
 )
 MIXED_UUID = replace(UUID, key="mixed", label="uuid v4, then v7", generate="gen_uuidv7()")
-PG_UUIDV7 = Candidate(
-    key="uuid_generate_v7", label="uuid v7, pg_uuidv7", type="uuid", generate="uuid_generate_v7()", at="uuidv7_at(t)"
-)
 BIGINT = Candidate(key="bigint", label="bigint", type="bigint", generate="nextval('public.numbers')", at="n")
 TEXT = Candidate(key="text", label="ULID in text", type="text", generate="gen_ulid()::text", at="gen_ulid(t)::text")
 IN_UUID = Candidate(
@@ -110,27 +103,21 @@ def encrypting(prefix: str, type: str, id: str, length: int = 16, decrypt: bool 
     return Candidate(key=f"{function}_{length}", label=label, type=type, generate=values, at=f"{function}(id, {key})")
 
 
-def guarded(key: str, label: str, function: str) -> Candidate:
+def guarded(key: str, label: str, function: str, first: str = "") -> Candidate:
     """Returns a feed with a trigger for each row."""
-    create = "CREATE TRIGGER guard AFTER INSERT OR UPDATE ON events FOR EACH ROW EXECUTE FUNCTION"
-    return replace(NO_GUARD, key=key, label=label, guard=f"{create} {function}")
+    create = f"{first}CREATE TRIGGER guard AFTER INSERT OR UPDATE ON events FOR EACH ROW EXECUTE FUNCTION {function}"
+    return replace(NO_GUARD, key=key, label=label, at=create)
 
 
 NO_GUARD = Candidate(key="no_guard", label="no guard", type="uuid", generate="gen_uuidv7()")
 GUARD = guarded("guard", "guard", "scru_feed_guard(id, '5 s')")
-EMPTY = guarded("empty_trigger", "trigger in PL/pgSQL that does nothing", "nothing()")
-EMPTY = replace(
-    EMPTY,
-    guard="CREATE OR REPLACE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'; "
-    + EMPTY.guard,
-)
-HORIZON = replace(
-    NO_GUARD, key="horizon", label="horizon", horizon="uuidv7_horizon('00000000-0000-7000-8000-000000000000')"
-)
+NOTHING_DONE = "CREATE OR REPLACE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'; "
+EMPTY = guarded("empty_trigger", "trigger in PL/pgSQL that does nothing", "nothing()", NOTHING_DONE)
+HORIZON = replace(NO_GUARD, key="horizon", label="horizon", at="uuidv7_horizon('00000000-0000-7000-8000-000000000000')")
 HORIZON_WITH_LAG = replace(
-    HORIZON, key="horizon_with_lag", label="horizon with a lag", horizon=HORIZON.horizon.replace(")", ", '5 s')")
+    HORIZON, key="horizon_with_lag", label="horizon with a lag", at=HORIZON.at.replace(")", ", '5 s')")
 )
-CLOCK = replace(HORIZON, key="clock", label="clock_timestamp()", horizon="clock_timestamp()")
+CLOCK = replace(HORIZON, key="clock", label="clock_timestamp()", at="clock_timestamp()")
 
 UUID_KEY = "uuidv7_encrypt(gen_uuidv7(), (SELECT key FROM keys))"
 
@@ -145,7 +132,7 @@ GROWTH = [UUID, UUIDV7, BIGINT, again(BIGINT), SCRU128, SCRU64]
 CLIENTS = [BIGINT, again(BIGINT), UUID, UUIDV7, SCRU128, SCRU64]
 CREATED_AT = [SCRU128_AT, SCRU128, SCRU128_VIEW]
 PLANNING = [SCRU128_AT, again(SCRU128_AT), SCRU128_AT_VIEW, SCRU128, SCRU128_VIEW]
-GENERATE = [UUID, again(UUID), UUIDV7, PG_UUIDV7, GEN_UUIDV7, SCRU128]
+GENERATE = [UUID, again(UUID), UUIDV7, GEN_UUIDV7, SCRU128]
 MIXED = [UUID, again(UUID), MIXED_UUID, GEN_UUIDV7]
 ENCRYPTION = [
     UUID,
@@ -176,6 +163,11 @@ DRAWS = [NOTHING, BIGINT, again(BIGINT), SCRU128, SERVER_SCOPE, SCRU64, ULIDFLAK
 BUILT_IN = ("uuid", "bigint", "text", "int")
 ALL = [*EVENTS, *TYPES, *GENERATE, *CREATED_AT, *PLANNING, *MIXED, *ENCRYPTION, *GUARDS, *HORIZONS, *DRAWS]
 LABELS = {c.key: c.label for c in sorted(ALL, key=lambda c: c.type not in BUILT_IN)}
+
+
+def available(candidates: list[Candidate], major: int) -> list[Candidate]:
+    """Returns the candidates of a server: `uuidv7()` exists from 18 on."""
+    return [candidate for candidate in candidates if major >= 18 or candidate.generate != "uuidv7()"]
 
 
 def rotated(candidates: list[Candidate], turn: int) -> list[Candidate]:

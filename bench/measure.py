@@ -17,7 +17,7 @@ import psycopg
 
 from bench import candidates, workloads
 from bench.candidates import Candidate, rotated
-from bench.results import Results
+from bench.results import NAMED, WHOLE, Results
 from bench.server import IN_MEMORY, ON_DISK, Server, machine, timed
 from bench.workloads import Workload
 
@@ -52,17 +52,7 @@ MODES = {
         memory_mb=192, clients=(1, 4, 16), client_rounds=2, seconds=1,
     ),
     "long": Mode(scales={100_000_000: 1}),
-    # Bytes, estimates, row counts and pages, which do not depend on the speed of the machine; ratios of planning times.
-    "created_at": Mode(),
-    "generate": Mode(),
-    "mixed": Mode(rows=200_000, rounds=3),
-    "encryption": Mode(),
-    "feed": Mode(),
 }  # fmt: skip
-# The suites of the modes that have only one.
-ONLY = {"long": {"scale"}, "created_at": {"created_at", "planning"}}
-ONLY |= {name: {name} for name in ("generate", "mixed", "encryption", "feed")}
-
 Read = Callable[[psycopg.Connection, list[str], int], dict[str, float]]
 
 
@@ -132,10 +122,6 @@ class Session:
         self.execute((*workload.after, *(f"RESET enable_{node}" for node in workload.without)), candidate)
         return measured
 
-    def has_function(self, call: str) -> bool:
-        """Returns whether the database has the function of a call without arguments."""
-        return self.connection.execute("SELECT to_regprocedure(%s) IS NOT NULL", [call]).fetchone() == (True,)
-
     def check_plan(self, statement: str, node: str) -> None:
         """Fails unless the plan has the node. Planning also fills the catalog caches before the measurement."""
         if statement.startswith(("SELECT", "INSERT", "DELETE")):
@@ -146,10 +132,12 @@ class Session:
 class Run:
     """A run of the benchmark."""
 
-    def __init__(self, name: str, suites: Iterable[str]):
-        self.mode = MODES[name]
-        self.is_long = name == "long"
-        self.suites = ONLY.get(name) or set(suites)
+    def __init__(self, mode: str, suites: tuple[str, ...]):
+        self.mode, self.is_long = MODES[mode], mode == "long"
+        # A run of one of the suites that are named has its name.
+        name = suites[0] if len(suites) == 1 and suites[0] in NAMED else mode
+        self.is_whole = mode != "short" and (suites == WHOLE or name != mode)
+        self.suites = ("scale",) if self.is_long else suites
         self.began = time.monotonic()
         load = round(os.getloadavg()[0], 1)
         about = {"mode": name, "date": date.today().isoformat(), "load": load, **machine(), **asdict(self.mode)}
@@ -159,10 +147,9 @@ class Run:
         """Measures on one server in memory, and on one with default settings."""
         with Server("bench", IN_MEMORY) as self.server:
             self.results.about |= self.server.about
-            suites = self.events, self.types, self.generate, self.scale, self.clients, self.created_at, self.planning
-            for suite in *suites, self.mixed, self.encryption, self.feed:
-                if suite.__name__ in self.suites:
-                    suite()
+            for suite in self.suites:
+                if suite != "growth":
+                    getattr(self, suite)()
         if "growth" in self.suites:
             with Server("disk", ON_DISK, self.mode.memory_mb) as self.server:
                 self.growth()
@@ -170,28 +157,42 @@ class Run:
         self.results.about["minutes"] = round((time.monotonic() - self.began) / 60, 1)
         return self.results
 
+    def measure(
+        self, suite: str, group: list[Candidate], chosen: dict[str, Workload], prepare: tuple[str, ...] = (),
+        tables: tuple[str, ...] = (), read: Read = read_times, rows: int = 0,
+    ) -> None:  # fmt: skip
+        """Measures workloads of all candidates, on the tables that the statements prepare."""
+        group, rows = self.available(group), rows or self.mode.rows
+        with self.tables(group, prepare, rows):
+            for round_ in self.sessions(suite, self.mode.rounds, group, tables):
+                self.add_all(suite, chosen, group, rows, round_, read)
+
     def events(self) -> None:
         """Measures the costs of inserting a row, with and without an index on created_at."""
-        for turn in self.sessions("events", self.mode.rounds):
-            for candidate in rotated(candidates.EVENTS, turn):
-                self.add("events", "events", candidate, self.mode.rows, workloads.INSERT, read_costs)
+        self.measure("events", candidates.EVENTS, {"events": workloads.INSERT}, read=read_costs)
 
     def types(self) -> None:
         """Measures operations on values of each type."""
-        with self.tables(candidates.TYPES, workloads.PREPARE_TYPES, self.mode.rows):
-            for round_ in self.sessions("types", self.mode.rounds, candidates.TYPES, ("keyed", "shuffled", "texts")):
-                self.add_all("types", workloads.TYPES, candidates.TYPES, self.mode.rows, round_)
+        tables = ("keyed", "shuffled", "texts")
+        self.measure("types", candidates.TYPES, workloads.TYPES, workloads.PREPARE_TYPES, tables)
 
     def generate(self) -> None:
-        """Measures the generation of 16-byte IDs, with those of pg_uuidv7 if the server has it."""
-        chosen = {"generate": workloads.TYPES["generate"]}
-        for round_ in self.sessions("generate", self.mode.rounds):
-            group = [each for each in candidates.GENERATE if self.session.has_function(each.generate)]
-            self.add_all("generate", chosen, group, self.mode.rows, round_)
+        """Measures the generation of 16-byte IDs."""
+        self.measure("generate", candidates.GENERATE, {"generate": workloads.TYPES["generate"]})
+
+    def encryption(self) -> None:
+        """Measures the encryption of IDs, and the forms of docs/encryption.md."""
+        self.measure("encryption", candidates.ENCRYPTION, workloads.ENCRYPTION, workloads.PREPARE_ENCRYPTION, ("ids",))
+
+    def feed(self) -> None:
+        """Measures the guard of a feed for each row, and horizons with and without a lag for each statement."""
+        self.measure("feed", candidates.GUARDS, {"guarded": workloads.GUARDED})
+        self.measure("feed", candidates.HORIZONS, {"read": workloads.READ}, rows=workloads.READS)
 
     def scale(self) -> None:
         """Measures costs by table size, and queries by time. In long mode, only one candidate has tables at a time."""
-        groups = [[candidate] for candidate in candidates.LONG] if self.is_long else [candidates.SCALE]
+        group = self.available(candidates.LONG if self.is_long else candidates.SCALE)
+        groups = [[candidate] for candidate in group] if self.is_long else [group]
         for (rows, rounds), group in product(self.mode.scales.items(), groups):
             with self.tables(group, workloads.PREPARE_SCALE, rows):
                 for round_ in self.sessions(f"{rows:,} rows", rounds, group, ("events", "shuffled")):
@@ -199,8 +200,8 @@ class Run:
                     self.add_all("scale", workloads.SCALE, group, rows, round_)
 
     def created_at(self) -> None:
-        """Measures the bytes of a table with and without created_at, and the plans of queries for the last hour and for
-        the newest rows."""
+        """Measures the bytes of a table with and without created_at, and the plans and the planning of queries for the
+        last hour and for the newest rows."""
         with self.tables(candidates.CREATED_AT, workloads.RECENT, self.mode.rows):
             for _ in self.sessions("created_at", 1):
                 for candidate in candidates.CREATED_AT:
@@ -218,6 +219,7 @@ class Run:
                     statement = f"EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF) {since}"
                     lines = [f"{statement};", *(line for (line,) in self.session.connection.execute(statement))]
                     self.results.about.setdefault("plans", {})[candidate.key] = lines
+        self.planning()
 
     def planning(self) -> None:
         """Measures the planning of queries by time, by a column, by the ID and by a view."""
@@ -234,7 +236,7 @@ class Run:
 
     def mixed(self) -> None:
         """Measures a column with old and new UUIDs of different versions: new rows, look-ups, size of the index."""
-        rows = self.mode.rows
+        rows = self.mode.rows // 5
         for turn in self.sessions("mixed", self.mode.rounds):
             for candidate in rotated(candidates.MIXED, turn):
                 self.session.execute(workloads.OLD_ROWS, candidate, rows=rows)
@@ -248,18 +250,6 @@ class Run:
                     self.results.add("mixed", name, rows, "bytes", candidate.key, size)
                     self.session.connection.execute("REINDEX INDEX events_pkey")
                 self.session.connection.execute("DROP TABLE events, made, old, new")
-
-    def encryption(self) -> None:
-        """Measures the encryption of IDs, and the forms of docs/encryption.md."""
-        with self.tables(candidates.ENCRYPTION, workloads.PREPARE_ENCRYPTION, self.mode.rows):
-            for round_ in self.sessions("encryption", self.mode.rounds, candidates.ENCRYPTION, ("ids",)):
-                self.add_all("encryption", workloads.ENCRYPTION, candidates.ENCRYPTION, self.mode.rows, round_)
-
-    def feed(self) -> None:
-        """Measures the guard of a feed for each row, and horizons with and without a lag for each statement."""
-        for round_ in self.sessions("feed", self.mode.rounds):
-            self.add_all("feed", {"guarded": workloads.GUARDED}, candidates.GUARDS, self.mode.rows, round_)
-            self.add_all("feed", {"read": workloads.READ}, candidates.HORIZONS, workloads.READS, round_)
 
     def clients(self) -> None:
         """Measures the throughput of concurrent clients."""
@@ -288,13 +278,13 @@ class Run:
     def turns_of_clients(self, suite: str, group: list[Candidate]) -> Iterator[tuple[int, Candidate]]:
         """Yields each number of clients with each candidate. The order of the candidates changes with each round."""
         for turn in self.sessions(suite, self.mode.client_rounds):
-            yield from product(self.mode.clients, rotated(group, turn))
+            yield from product(self.mode.clients, rotated(self.available(group), turn))
 
     def growth(self) -> None:
         """Measures the growth of a table beyond the server's memory, in batches, up to the time limit."""
         batch, statement = self.mode.batch, workloads.INSERT.statement.format(rows=self.mode.batch)
         for turn in self.sessions("larger than memory", self.mode.growth_rounds):
-            for candidate in rotated(candidates.GROWTH, turn):
+            for candidate in rotated(self.available(candidates.GROWTH), turn):
                 self.session.execute(workloads.INSERT.before, candidate)
                 deadline = time.monotonic() + self.mode.growth_seconds
                 for rows in range(batch, batch * self.mode.batches + 1, batch):
@@ -305,6 +295,9 @@ class Run:
                     if time.monotonic() > deadline:
                         break
                 self.session.execute(workloads.INSERT.after, candidate)
+
+    def available(self, group: list[Candidate]) -> list[Candidate]:
+        return candidates.available(group, self.results.about["major"])
 
     def sessions(
         self, what: str, rounds: int, group: Iterable[Candidate] = (), tables: Iterable[str] = ()
@@ -327,7 +320,8 @@ class Run:
         """Creates the tables of all candidates, unlogged because WAL is not measured, and drops them at the end."""
         with self.server.connect() as connection:
             for candidate in group:
-                self.say(f"{rows:,} rows of {candidate.label}")
+                if statements:
+                    self.say(f"{rows:,} rows of {candidate.label}")
                 Session(connection, self.server.directory).execute(statements, candidate, rows=rows)
         yield
         with self.server.connect() as connection:

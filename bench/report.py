@@ -1,11 +1,9 @@
-"""The tables and charts of the documentation, rendered from the results into marked blocks of its pages."""
+"""The tables of the results, on a page for each run, and in marked blocks of the README."""
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable
-from pathlib import Path
 
 import pandas as pd
 
@@ -14,18 +12,7 @@ from bench.results import DOCS, ROOT, SCRATCH, Results, saved
 from bench.workloads import TITLES
 
 BLOCK = re.compile(r"(<!-- bench: (\w+) -->\n).*?(<!-- bench end -->)", re.DOTALL)
-SHOWN = [ROOT / "README.md", ROOT / "docs" / "performance.md"]
-# The panels of each chart: suite and unit, with the title.
-CHARTS = {
-    "growth": {
-        "growth:rows/s": "rows inserted per second, higher is better",
-        "growth:WAL bytes": "bytes of WAL for a row, lower is better",
-    },
-    "clients": {
-        "inserts:rows/s": "single-row inserts per second, higher is better",
-        "draws:IDs/s": "IDs generated per second, higher is better",
-    },
-}
+README = ROOT / "README.md"
 # Bytes, text, whether keys are ordered by time, and whether a key can be guessed from others of its millisecond. If
 # not, the number of its random bits that the others do not reveal.
 KEYS = {
@@ -112,14 +99,8 @@ def summary(data: pd.DataFrame) -> str:
         found = largest(pick(data, suite, unit, workload=workload))
         chosen[f"{what}, {found.x.max() / 1e6:g}M rows"] = found
     parts = pd.concat(largest(ratios(part, "bigint_at")).assign(workload=what) for what, part in chosen.items())
-    shown = ["uuid_at", "uuidv7_at", "uuidv7", "scru128", "scru64"]
+    shown = ["uuid_at", "uuidv7_at", "uuidv7", "bigint", "scru128", "scru64"]
     return table(parts[parts.candidate.isin(shown)], ["workload"], with_spread)
-
-
-def events(data: pd.DataFrame) -> str:
-    """Returns the table of the costs of a row with each key."""
-    costs = pick(data, "events", "processor ms", "bytes", "WAL bytes")
-    return table(ratios(costs, "bigint_at"), ["unit"], with_spread, transposed=True)
 
 
 def types(data: pd.DataFrame) -> str:
@@ -131,16 +112,6 @@ def types(data: pd.DataFrame) -> str:
         table(ratios(part, base), ["workload"], with_spread) for part, base in ((sixteen, "uuid"), (eight, "bigint"))
     )
     return "\n".join(tables)
-
-
-def generate(data: pd.DataFrame) -> str:
-    """Returns the table of the generation of 16-byte IDs, as ratios to uuid."""
-    return table(ratios(pick(data, "generate", "processor ms"), "uuid"), ["workload"], with_spread, transposed=True)
-
-
-def encryption(data: pd.DataFrame) -> str:
-    """Returns the table of the encryption of IDs, as ratios to the generation of a uuid."""
-    return table(ratios(pick(data, "encryption", "processor ms"), "uuid"), ["workload"], with_spread, transposed=True)
 
 
 def feed(data: pd.DataFrame) -> str:
@@ -166,15 +137,11 @@ def time(data: pd.DataFrame) -> str:
     return table(largest(pick(data, "time", "ms", "planning ms", "pages")), ["workload", "unit"], plain)
 
 
-def several_clients(data: pd.DataFrame) -> pd.DataFrame:
-    """Returns the inserts of two or more clients. One client, which older results contain, measures how fast an idle
-    processor wakes up for each message."""
-    return data[(data.suite != "inserts") | (data.x > 1)]
-
-
 def clients(data: pd.DataFrame) -> str:
-    """Returns the tables of rates by number of clients."""
-    rates = (several_clients(pick(data, "inserts", "rows/s")), pick(data, "draws", "IDs/s"))
+    """Returns the tables of rates by number of clients. One client that inserts, which older results have, measures how
+    fast an idle processor wakes up for each message."""
+    inserts = pick(data, "inserts", "rows/s")
+    rates = (inserts[inserts.x > 1], pick(data, "draws", "IDs/s"))
     return "\n".join(table(part.rename(columns={"x": "clients"}), ["unit", "clients"], plain) for part in rates)
 
 
@@ -192,11 +159,6 @@ def created_at(data: pd.DataFrame) -> str:
     return table(chosen, ["workload", "unit"], plain)
 
 
-def planning(data: pd.DataFrame) -> str:
-    """Returns the table of planning times, as ratios to a column created_at."""
-    return table(ratios(pick(data, "planning", "planning µs"), "scru128_at"), ["workload"], with_spread)
-
-
 def mixed(data: pd.DataFrame) -> str:
     """Returns the table of a column with UUIDs of two versions."""
     inserts, sizes = pick(data, "mixed", "processor ms", "WAL bytes"), pick(data, "mixed", "bytes")
@@ -204,8 +166,16 @@ def mixed(data: pd.DataFrame) -> str:
     return table(pd.concat(ratios(part, "uuid") for part in parts), ["workload", "unit"], with_spread)
 
 
+def to(base: str, suite: str, *units: str, rows: str = "workload", transposed: bool = True) -> Callable[..., str]:
+    """Returns a function that renders the ratios of a suite to a base."""
+    return lambda data: table(ratios(pick(data, suite, *units), base), [rows], with_spread, transposed)
+
+
 LOWER = "lower is better"
 TO_BIGINT = f"CPU time; `bigint` identity = 1, {LOWER}."
+planning = to("scru128_at", "planning", "planning µs", transposed=False)
+COSTS = ("processor ms", "bytes", "WAL bytes")
+TO_UUID = f"CPU time; `gen_random_uuid()` = 1, {LOWER}."
 TO_BIGINT_AT = f"`bigint` with `created_at` and its index = 1; {LOWER}."
 # The function that renders each block, the suites that it shows, and what its numbers are.
 BLOCKS: dict[str, tuple[Callable[..., str], set[str], str]] = {
@@ -213,11 +183,11 @@ BLOCKS: dict[str, tuple[Callable[..., str], set[str], str]] = {
     "planning": (planning, {"planning"}, f"Planning time; `scru128 + created_at` = 1, {LOWER}."),
     "keys": (keys, {"types"}, TO_BIGINT),
     "summary": (summary, {"events", "scale", "time"}, f"{TO_BIGINT_AT} –: not measured."),
-    "events": (events, {"events"}, f"{TO_BIGINT_AT} Per inserted row."),
+    "events": (to("bigint_at", "events", *COSTS, rows="unit"), {"events"}, f"{TO_BIGINT_AT} Per inserted row."),
     "types": (types, {"types"}, f"CPU time; `uuid` v4 = 1, and `bigint` = 1 below; {LOWER}."),
-    "generate": (generate, {"generate"}, f"CPU time; `gen_random_uuid()` = 1, {LOWER}."),
+    "generate": (to("uuid", "generate", "processor ms"), {"generate"}, TO_UUID),
     "mixed": (mixed, {"mixed"}, f"Half of the rows are old, half are new; `uuid` v4 = 1, {LOWER}."),
-    "encryption": (encryption, {"encryption"}, f"CPU time; `gen_random_uuid()` = 1, {LOWER}."),
+    "encryption": (to("uuid", "encryption", "processor ms"), {"encryption"}, TO_UUID),
     "feed": (feed, {"feed"}, f"CPU time: µs of a row beyond none, and a horizon without a lag = 1; {LOWER}."),
     "scale": (scale, {"scale", "time"}, TO_BIGINT_AT),
     "growth": (growth, {"growth"}, f"Of rows/s, higher is better; of WAL bytes for a row, {LOWER}."),
@@ -232,25 +202,17 @@ def where(results: Results) -> str:
     return f"PostgreSQL {about['version'].split()[0]}, {about['cores']} cores"
 
 
-def source(name: str, results: Results, directory: Path) -> str:
-    """Returns the chart of a section and the links to its table and results, for a page in the directory."""
-    link, chart = os.path.relpath(DOCS / results.name, directory), "growth" if name == "summary" else name
-    image = f"![{', '.join(CHARTS[chart].values())}]({link}-{chart}.svg)\n\n" if chart in CHARTS else ""
-    return f"{image}[Table]({link}.md#{name}), [results]({link}.json):\n{where(results)}.\n"
-
-
-def rendered(path: Path, all_results: list[Results]) -> str:
-    """Returns a page with its blocks rendered from the first results that have their suites: charts and links, and in
-    the README plans and tables."""
+def rendered(all_results: list[Results]) -> str:
+    """Returns the README with its blocks rendered from the first results that have their suites: plan, table, links."""
 
     def fill(found: re.Match[str]) -> str:
-        name = found[2]
-        block, suites, caption = BLOCKS[name]
+        block, suites, caption = BLOCKS[found[2]]
         results = next(results for results in all_results if suites <= results.suites)
-        shown = f"{plan(results)}\n{caption}\n\n{narrow(block(frame(results)))}\n" if path.name == "README.md" else ""
-        return found[1] + shown + source(name, results, path.parent) + found[3]
+        link = (DOCS / results.name).relative_to(ROOT)
+        links = f"[Table]({link}.md#{found[2]}), [results]({link}.json):\n{where(results)}.\n"
+        return f"{found[1]}{plan(results)}\n{caption}\n\n{narrow(block(frame(results)))}\n{links}{found[3]}"
 
-    return BLOCK.sub(fill, path.read_text())
+    return BLOCK.sub(fill, README.read_text())
 
 
 def narrow(markdown: str) -> str:
@@ -268,7 +230,7 @@ def page(results: Results) -> str:
     """Returns the page of a run, with the tables whose suites it has measured."""
     about = results.about
     limit = f"{about['memory_mb']} MB" if about.get("memory_is_limited") else "none"
-    notes = f"{about['cpu']}, {about['date']}, load average {about['load']} before the run. uuid v7: {about['uuidv7']}."
+    notes = f"{about['cpu']}, {about['date']}, load average {about['load']} before the run."
     head = f"{where(results)}, {notes} Memory limit in growth: {limit}. [What the tables show](../performance.md)."
     shown = [(name, table, caption) for name, (table, suites, caption) in BLOCKS.items() if suites <= results.suites]
     parts = [f"\n## {name.capitalize()}\n\n{caption}\n\n{table(frame(results))}" for name, table, caption in shown]
@@ -281,21 +243,10 @@ def plans(results: Results) -> str:
     return "\n## Plans\n\n" + "\n".join(found) if found else ""
 
 
-def charts_of(results: Results) -> list[str]:
-    """Returns the names of the charts whose suites a run has measured."""
-    return [name for name in CHARTS if BLOCKS[name][1] <= results.suites]
-
-
 def render() -> None:
-    """Renders the pages and charts of the results in docs/bench and target/bench, and the blocks of other pages."""
-    from bench.charts import curves
-
+    """Renders the pages of the results in docs/bench and target/bench, and the blocks of the README."""
     for directory in DOCS, SCRATCH:
         for results in saved(directory):
             (directory / f"{results.name}.md").write_text(page(results))
-            for name in charts_of(results):
-                data, path = several_clients(frame(results)), directory / f"{results.name}-{name}.svg"
-                curves(data, CHARTS[name], where(results), path)
             print(directory / f"{results.name}.md")
-    for path in SHOWN:
-        path.write_text(rendered(path, saved()))
+    README.write_text(rendered(saved()))

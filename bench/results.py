@@ -8,6 +8,9 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs" / "bench"
 SCRATCH = ROOT / "target" / "bench"
+# The suites of a run that names none, and those that have results of their own.
+WHOLE = ("events", "types", "scale", "clients", "growth")
+NAMED = ("created_at", "generate", "mixed", "encryption", "feed")
 
 
 class Results:

@@ -25,12 +25,6 @@ IN_MEMORY = (
 # PostgreSQL's defaults, except that autovacuum and JIT are off, because their work varies between runs.
 ON_DISK = "shared_buffers=128MB fsync=on synchronous_commit=on full_page_writes=on autovacuum=off jit=off"
 
-UUIDV7_SQL = """
-CREATE FUNCTION {name} RETURNS uuid LANGUAGE sql VOLATILE AS $$
-    SELECT encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid()) PLACING
-        substr(int8send((extract(epoch FROM {time}) * 1000)::bigint), 3) FROM 1 FOR 6), 52, 1), 53, 1), 'hex')::uuid $$
-"""
-
 
 class Server:
     """A server in its own directory, which is removed when the `with` block ends."""
@@ -67,7 +61,7 @@ class Server:
         with self.connect() as connection:
             connection.execute("CREATE EXTENSION scru_uuidv7 CASCADE; CREATE SEQUENCE numbers")
             version = connection.info.parameter_status("server_version")
-            self.about = {"version": version, "major": int(version[:2]), "uuidv7": make_uuidv7(connection)}
+            self.about = {"version": version, "major": int(version[:2])}
 
     def restart(self) -> None:
         """Restarts the server, which ends all sessions and empties shared buffers. Applies the memory limit, if any."""
@@ -110,23 +104,6 @@ class Server:
             env={**os.environ, **environment}, check=True, capture_output=True, text=True,
         ).stdout  # fmt: skip
         return float(re.search(r"^tps = ([\d.]+)", output, re.MULTILINE)[1])
-
-
-def make_uuidv7(connection: psycopg.Connection) -> str:
-    """Creates uuidv7_at(), the extension pg_uuidv7 if it is available, and uuidv7() unless the server provides it.
-    Returns the source of uuidv7()."""
-    connection.execute(UUIDV7_SQL.format(name="uuidv7_at(t timestamptz)", time="t"))
-    available = "SELECT count(*) > 0 FROM pg_available_extensions WHERE name = 'pg_uuidv7'"
-    [has_pg_uuidv7] = connection.execute(available).fetchone()
-    if has_pg_uuidv7:
-        connection.execute("CREATE EXTENSION pg_uuidv7")
-    if connection.info.server_version >= 180000:
-        return "uuidv7() of the server"
-    if has_pg_uuidv7:
-        connection.execute("CREATE FUNCTION uuidv7() RETURNS uuid LANGUAGE sql AS 'SELECT uuid_generate_v7()'")
-        return "uuid_generate_v7() of pg_uuidv7"
-    connection.execute(UUIDV7_SQL.format(name="uuidv7()", time="clock_timestamp()"))
-    return "a function in SQL"
 
 
 def processor_time(pid: int) -> int:

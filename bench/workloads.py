@@ -128,7 +128,7 @@ GUARDED = Workload(
     "insert a row",
     "INSERT INTO events SELECT FROM generate_series(1, {rows})",
     4,
-    before=("CREATE TABLE events (id {type} DEFAULT {generate})", "{guard}", "CHECKPOINT"),
+    before=("CREATE TABLE events (id {type} DEFAULT {generate})", "{at}", "CHECKPOINT"),
     after=("DROP TABLE events",),
 )
 READS = 2000
@@ -136,7 +136,7 @@ READ = Workload(
     "read a horizon",
     "; ".join(["EXECUTE horizon"] * READS),
     8,
-    before=("PREPARE horizon AS SELECT {horizon}",),
+    before=("PREPARE horizon AS SELECT {at}",),
     after=("DEALLOCATE horizon",),
 )
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # bench.sh run [--mode=full|short|long] [--only SUITE…]: installs the extension into a private copy of the server, and runs
 # the benchmark.
-# bench.sh report: renders docs/bench, docs/performance.md and the README's tables from the results.
+# bench.sh report: renders docs/bench, and the README's tables and their picture, from the results.
 source "$(dirname "$0")/lib/env.sh"
 
 # If this machine does not have the server, runs the benchmark in a Debian that has it.
@@ -16,3 +16,4 @@ else
     set_up report
 fi
 /usr/bin/python3 -m bench "$@"
+[ "${1:-}" = run ] || /usr/bin/python3 tools/lib/pictures.py

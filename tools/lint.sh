@@ -22,7 +22,7 @@ python() { ruff check && ruff format --check; }
 shell() { side_by_side shellcheck --external-sources --source-path=SCRIPTDIR --exclude=SC2164 && shfmt --diff "${SCRIPTS[@]}"; }
 side_by_side() { printf '%s\n' "${SCRIPTS[@]}" | xargs --max-procs="$(nproc)" --max-args=3 "$@"; }
 scripts() { /usr/bin/python3 tools/lib/scripts.py; }
-documents() { /usr/bin/python3 tools/lib/documents.py && /usr/bin/python3 tools/lib/release.py check && md-dead-link-check --config tools/lib/lint.toml; }
+documents() { /usr/bin/python3 tools/lib/documents.py && /usr/bin/python3 tools/lib/pictures.py --check && /usr/bin/python3 tools/lib/release.py check && md-dead-link-check --config tools/lib/lint.toml; }
 spelling() { codespell --toml tools/lib/lint.toml; }
 workflows() {
     check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml && zizmor --offline --quiet .github

@@ -100,8 +100,8 @@ look_for_servers() {
 }
 
 look_for_report() {
-    need 'pandas, matplotlib and tabulate' 'python3-pandas python3-matplotlib python3-tabulate' \
-        has_python_modules pandas matplotlib tabulate
+    need 'pandas and tabulate' 'python3-pandas python3-tabulate' \
+        has_python_modules pandas tabulate
 }
 
 look_for_packages() {

@@ -4,7 +4,7 @@
 --     CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT scru_uuid.generate(), note text);
 --
 -- The bytes are those of the extension's scru128 and ulid: the first 48 bits are the milliseconds since 1970. A later conversion
--- to the extension's types does not rewrite the table. See docs/migrate.md.
+-- to the extension's types does not rewrite the table. See docs/without-the-extension.md.
 --
 --     generator                unique by       strictly increasing                time, relative to gen_scru128()
 --     generate()               80 random bits  from one millisecond to the next   about 100

@@ -14,11 +14,11 @@ COMMENT ON CAST (ulid AS scru128) IS 'the same 16 bytes, read as scru128';
 CREATE FUNCTION scru_inspect(id text, OUT type text, OUT canonical text, OUT "timestamp" timestamptz, OUT fields jsonb)
     RETURNS SETOF record
     AS 'MODULE_PATHNAME', 'scru_inspect' LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 1;
-COMMENT ON FUNCTION scru_inspect(text) IS 'type (by the shape of the text), canonical text, time and fields of an ID; no row if the text is not an ID';
+COMMENT ON FUNCTION scru_inspect(text) IS 'type, canonical text, time and fields of an ID; no row if the text is none';
 CREATE FUNCTION scru_inspect(id uuid, OUT type text, OUT canonical text, OUT "timestamp" timestamptz, OUT fields jsonb)
     RETURNS SETOF record
     AS 'MODULE_PATHNAME', 'scru_inspect_uuid' LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 2;
-COMMENT ON FUNCTION scru_inspect(uuid) IS 'the row of each type with 16 bytes, and of uuidv7 if scru_uuidv7 is installed and the uuid is one';
+COMMENT ON FUNCTION scru_inspect(uuid) IS 'type, canonical text, time and fields of a uuid as an ID, with a row for each ID system';
 
 CREATE FUNCTION scru_inspect(id scru128, OUT type text, OUT canonical text, OUT "timestamp" timestamptz, OUT fields jsonb)
     RETURNS SETOF record
@@ -49,7 +49,7 @@ CREATE FUNCTION scru_types(
 )
     RETURNS SETOF record
     AS 'MODULE_PATHNAME', 'scru_types' LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 5;
-COMMENT ON FUNCTION scru_types() IS 'the types: length of an ID and of its text, unit and range of its time, smallest and largest ID in details; also of the ID systems for types of the server that are installed';
+COMMENT ON FUNCTION scru_types() IS 'the types: length of an ID and of its text, unit and range of its time';
 
 ------------------------------------------------------------------------------------------------------------------ time
 
@@ -65,7 +65,7 @@ CREATE FUNCTION scru_snowflake_timestamp(id bigint, epoch_ms bigint, shift integ
     AS 'MODULE_PATHNAME', 'scru_snowflake_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru_snowflake_lower(timestamptz, epoch_ms bigint, shift integer) RETURNS bigint
     AS 'MODULE_PATHNAME', 'scru_snowflake_lower' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION scru_snowflake_timestamp(bigint, bigint, integer) IS 'time of a Snowflake ID, whose milliseconds since the epoch are above the lowest bits, as many as shift; epoch_ms is in milliseconds since 1970; NULL for a negative number';
+COMMENT ON FUNCTION scru_snowflake_timestamp(bigint, bigint, integer) IS 'time of a Snowflake ID, which has milliseconds since epoch_ms above shift bits';
 COMMENT ON FUNCTION scru_snowflake_lower(timestamptz, bigint, integer) IS 'first Snowflake ID of the millisecond that contains a time, or of the nearest one that has IDs';
 
 ------------------------------------------------------------------------------------------------------------ encryption
@@ -156,24 +156,24 @@ CREATE FUNCTION scru_generators(
         OUT wait interval, OUT reason text, OUT details jsonb)
     RETURNS SETOF record
     AS 'MODULE_PATHNAME', 'scru_generators' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 5;
-COMMENT ON FUNCTION scru_generators() IS 'the generators of the server: time of the last ID, high-water mark, and what the next draw does: continue, wait or refuse';
+COMMENT ON FUNCTION scru_generators() IS 'the generators: time of the last ID, high-water mark, and what the next call does: continue, wait or refuse';
 REVOKE EXECUTE ON FUNCTION scru_generators() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION scru_generators() TO pg_monitor;
 
 CREATE FUNCTION scru64_nodes_collide(text, text) RETURNS boolean
     AS 'MODULE_PATHNAME', 'scru64_nodes_collide' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION scru64_nodes_collide(text, text) IS 'whether servers with these values of scru.scru64_node could generate the same ID: the bits of one node are the first bits of the other';
+COMMENT ON FUNCTION scru64_nodes_collide(text, text) IS 'whether servers with these values of scru.scru64_node could generate the same ID';
 
 ---------------------------------------------------------------------------------------------------------- high-water marks
 
 CREATE FUNCTION scru_set_mark(mark timestamptz) RETURNS void
     AS 'MODULE_PATHNAME', 'scru_set_mark' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION scru_set_mark(timestamptz) IS 'sets the high-water marks of the server and of this database back to a time, if they are above it: IDs above it can be generated a second time';
+COMMENT ON FUNCTION scru_set_mark(timestamptz) IS 'sets the high-water marks of server and database back to a time, if they are above it: IDs above it can repeat';
 REVOKE EXECUTE ON FUNCTION scru_set_mark(timestamptz) FROM PUBLIC;
 
 CREATE FUNCTION scru_raise_mark(mark timestamptz) RETURNS void
     AS 'MODULE_PATHNAME', 'scru_raise_mark' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION scru_raise_mark(timestamptz) IS 'raises the high-water marks of the server and of this database to a time, if they are below it: new IDs of all types are above it';
+COMMENT ON FUNCTION scru_raise_mark(timestamptz) IS 'raises the high-water marks of server and database to a time, if they are below it: new IDs are above it';
 REVOKE EXECUTE ON FUNCTION scru_raise_mark(timestamptz) FROM PUBLIC;
 
 -- Each sequence carries a high-water mark through pg_dump and pg_upgrade. The extension writes it. Whoever dumps the database reads it,
@@ -191,10 +191,10 @@ SELECT pg_catalog.pg_extension_config_dump('scru_internal.horizons', '');
 
 CREATE FUNCTION scru_horizon_holders(OUT pid integer, OUT first_time timestamptz) RETURNS SETOF record
     AS 'MODULE_PATHNAME', 'scru_horizon_holders' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 10;
-COMMENT ON FUNCTION scru_horizon_holders() IS 'transactions of this database that have generated an ID: the process (NULL if prepared), and the time at which they hold the horizons';
+COMMENT ON FUNCTION scru_horizon_holders() IS 'transactions that hold the horizons of this database: process, NULL if prepared, and time of the first ID';
 REVOKE EXECUTE ON FUNCTION scru_horizon_holders() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION scru_horizon_holders() TO pg_monitor;
 
 CREATE FUNCTION scru_feed_guard() RETURNS trigger
     AS 'MODULE_PATHNAME', 'scru_feed_guard' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION scru_feed_guard() IS 'AFTER INSERT OR UPDATE trigger for each row: refuses IDs that readers of the feed may have passed; arguments: column, lag, ID system of a uuid or bigint';
+COMMENT ON FUNCTION scru_feed_guard() IS 'trigger AFTER INSERT OR UPDATE for each row: refuses IDs that a reader may have passed';

@@ -212,10 +212,10 @@ COMMENT ON FUNCTION gen_scru128(timestamptz) IS 'a random scru128 of a given tim
 
 CREATE FUNCTION scru128_horizon() RETURNS scru128
     AS 'MODULE_PATHNAME', 'scru128_horizon' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION scru128_horizon() IS 'an ID below which no further scru128 of gen_scru128() will appear: the end of what a reader in the order of IDs can read';
+COMMENT ON FUNCTION scru128_horizon() IS 'ID below which no transaction can still commit a scru128 of gen_scru128()';
 CREATE FUNCTION scru128_horizon(after scru128, lag interval DEFAULT '0') RETURNS scru128
     AS 'MODULE_PATHNAME', 'scru128_horizon_after' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION scru128_horizon(scru128, interval) IS 'the horizon, minus the lag of the table''s guard; raises an error if the given ID is above all that the server may have generated';
+COMMENT ON FUNCTION scru128_horizon(scru128, interval) IS 'the horizon minus the lag of a guard; an error if the server cannot have generated after';
 
 ------------------------------------------------------------------------------------------------------------------ time
 
@@ -379,7 +379,7 @@ CREATE FUNCTION scru128_encrypt(id scru128, key bytea) RETURNS uuid
     AS 'MODULE_PATHNAME', 'scru128_encrypt' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru128_decrypt(encrypted uuid, key bytea) RETURNS scru128
     AS 'MODULE_PATHNAME', 'scru128_decrypt' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION scru128_encrypt(id scru128, key bytea) IS 'a uuid without a version that hides the time of a scru128, by a key of 16 or 32 bytes';
+COMMENT ON FUNCTION scru128_encrypt(id scru128, key bytea) IS 'a uuid that hides the time of a scru128';
 COMMENT ON FUNCTION scru128_decrypt(encrypted uuid, key bytea) IS 'the scru128 that is encrypted to a uuid';
 
 

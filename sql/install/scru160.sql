@@ -212,10 +212,10 @@ COMMENT ON FUNCTION gen_scru160(timestamptz) IS 'a random scru160 of a given tim
 
 CREATE FUNCTION scru160_horizon() RETURNS scru160
     AS 'MODULE_PATHNAME', 'scru160_horizon' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION scru160_horizon() IS 'an ID below which no further scru160 of gen_scru160() will appear: the end of what a reader in the order of IDs can read';
+COMMENT ON FUNCTION scru160_horizon() IS 'ID below which no transaction can still commit a scru160 of gen_scru160()';
 CREATE FUNCTION scru160_horizon(after scru160, lag interval DEFAULT '0') RETURNS scru160
     AS 'MODULE_PATHNAME', 'scru160_horizon_after' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION scru160_horizon(scru160, interval) IS 'the horizon, minus the lag of the table''s guard; raises an error if the given ID is above all that the server may have generated';
+COMMENT ON FUNCTION scru160_horizon(scru160, interval) IS 'the horizon minus the lag of a guard; an error if the server cannot have generated after';
 
 ------------------------------------------------------------------------------------------------------------------ time
 

@@ -206,10 +206,10 @@ COMMENT ON FUNCTION gen_scru64() IS 'a new scru64, greater than the previous one
 
 CREATE FUNCTION scru64_horizon() RETURNS scru64
     AS 'MODULE_PATHNAME', 'scru64_horizon' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION scru64_horizon() IS 'an ID below which no further scru64 of gen_scru64() will appear: the end of what a reader in the order of IDs can read';
+COMMENT ON FUNCTION scru64_horizon() IS 'ID below which no transaction can still commit a scru64 of gen_scru64()';
 CREATE FUNCTION scru64_horizon(after scru64, lag interval DEFAULT '0') RETURNS scru64
     AS 'MODULE_PATHNAME', 'scru64_horizon_after' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION scru64_horizon(scru64, interval) IS 'the horizon, minus the lag of the table''s guard; raises an error if the given ID is above all that the server may have generated';
+COMMENT ON FUNCTION scru64_horizon(scru64, interval) IS 'the horizon minus the lag of a guard; an error if the server cannot have generated after';
 
 ------------------------------------------------------------------------------------------------------------------ time
 
@@ -373,7 +373,7 @@ CREATE FUNCTION scru64_encrypt(id scru64, key bytea) RETURNS uuid
     AS 'MODULE_PATHNAME', 'scru64_encrypt' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20;
 CREATE FUNCTION scru64_decrypt(encrypted uuid, key bytea) RETURNS scru64
     AS 'MODULE_PATHNAME', 'scru64_decrypt' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION scru64_encrypt(id scru64, key bytea) IS 'a uuid of version 4 that hides the time of a scru64, by a key of 16 or 32 bytes';
+COMMENT ON FUNCTION scru64_encrypt(id scru64, key bytea) IS 'a uuid of version 4 that hides the time of a scru64';
 COMMENT ON FUNCTION scru64_decrypt(encrypted uuid, key bytea) IS 'the scru64 that is encrypted to a uuid; NULL if there is none';
 
 

@@ -63,10 +63,10 @@ COMMENT ON FUNCTION gen_uuidv7(timestamptz) IS 'a random uuidv7 of a given time,
 
 CREATE FUNCTION uuidv7_horizon() RETURNS uuid
     AS 'MODULE_PATHNAME', 'uuidv7_horizon' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION uuidv7_horizon() IS 'an ID below which no further uuidv7 of gen_uuidv7() will appear: the end of what a reader in the order of IDs can read';
+COMMENT ON FUNCTION uuidv7_horizon() IS 'ID below which no transaction can still commit a uuidv7 of gen_uuidv7()';
 CREATE FUNCTION uuidv7_horizon(after uuid, lag interval DEFAULT '0') RETURNS uuid
     AS 'MODULE_PATHNAME', 'uuidv7_horizon_after' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION uuidv7_horizon(uuid, interval) IS 'the horizon, minus the lag of the table''s guard; raises an error if the given ID is above all that the server may have generated';
+COMMENT ON FUNCTION uuidv7_horizon(uuid, interval) IS 'the horizon minus the lag of a guard; an error if the server cannot have generated after';
 
 ------------------------------------------------------------------------------------------------------------------ time
 
@@ -227,6 +227,6 @@ CREATE FUNCTION uuidv7_encrypt(id uuid, key bytea) RETURNS uuid
     AS 'MODULE_PATHNAME', 'uuidv7_encrypt' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20;
 CREATE FUNCTION uuidv7_decrypt(encrypted uuid, key bytea) RETURNS uuid
     AS 'MODULE_PATHNAME', 'uuidv7_decrypt' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION uuidv7_encrypt(id uuid, key bytea) IS 'a uuid of version 4 that hides the time of a uuidv7, by a key of 16 or 32 bytes';
+COMMENT ON FUNCTION uuidv7_encrypt(id uuid, key bytea) IS 'a uuid of version 4 that hides the time of a uuidv7';
 COMMENT ON FUNCTION uuidv7_decrypt(encrypted uuid, key bytea) IS 'the uuidv7 that is encrypted to a uuid; NULL if there is none';
 

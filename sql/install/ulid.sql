@@ -212,10 +212,10 @@ COMMENT ON FUNCTION gen_ulid(timestamptz) IS 'a random ulid of a given time, for
 
 CREATE FUNCTION ulid_horizon() RETURNS ulid
     AS 'MODULE_PATHNAME', 'ulid_horizon' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION ulid_horizon() IS 'an ID below which no further ulid of gen_ulid() will appear: the end of what a reader in the order of IDs can read';
+COMMENT ON FUNCTION ulid_horizon() IS 'ID below which no transaction can still commit a ulid of gen_ulid()';
 CREATE FUNCTION ulid_horizon(after ulid, lag interval DEFAULT '0') RETURNS ulid
     AS 'MODULE_PATHNAME', 'ulid_horizon_after' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION ulid_horizon(ulid, interval) IS 'the horizon, minus the lag of the table''s guard; raises an error if the given ID is above all that the server may have generated';
+COMMENT ON FUNCTION ulid_horizon(ulid, interval) IS 'the horizon minus the lag of a guard; an error if the server cannot have generated after';
 
 ------------------------------------------------------------------------------------------------------------------ time
 
@@ -379,7 +379,7 @@ CREATE FUNCTION ulid_encrypt(id ulid, key bytea) RETURNS uuid
     AS 'MODULE_PATHNAME', 'ulid_encrypt' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION ulid_decrypt(encrypted uuid, key bytea) RETURNS ulid
     AS 'MODULE_PATHNAME', 'ulid_decrypt' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION ulid_encrypt(id ulid, key bytea) IS 'a uuid without a version that hides the time of a ulid, by a key of 16 or 32 bytes';
+COMMENT ON FUNCTION ulid_encrypt(id ulid, key bytea) IS 'a uuid that hides the time of a ulid';
 COMMENT ON FUNCTION ulid_decrypt(encrypted uuid, key bytea) IS 'the ulid that is encrypted to a uuid';
 
 

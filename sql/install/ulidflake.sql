@@ -206,10 +206,10 @@ COMMENT ON FUNCTION gen_ulidflake() IS 'a new ulidflake, greater than the previo
 
 CREATE FUNCTION ulidflake_horizon() RETURNS ulidflake
     AS 'MODULE_PATHNAME', 'ulidflake_horizon' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION ulidflake_horizon() IS 'an ID below which no further ulidflake of gen_ulidflake() will appear: the end of what a reader in the order of IDs can read';
+COMMENT ON FUNCTION ulidflake_horizon() IS 'ID below which no transaction can still commit a ulidflake of gen_ulidflake()';
 CREATE FUNCTION ulidflake_horizon(after ulidflake, lag interval DEFAULT '0') RETURNS ulidflake
     AS 'MODULE_PATHNAME', 'ulidflake_horizon_after' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION ulidflake_horizon(ulidflake, interval) IS 'the horizon, minus the lag of the table''s guard; raises an error if the given ID is above all that the server may have generated';
+COMMENT ON FUNCTION ulidflake_horizon(ulidflake, interval) IS 'the horizon minus the lag of a guard; an error if the server cannot have generated after';
 
 ------------------------------------------------------------------------------------------------------------------ time
 
@@ -373,7 +373,7 @@ CREATE FUNCTION ulidflake_encrypt(id ulidflake, key bytea) RETURNS uuid
     AS 'MODULE_PATHNAME', 'ulidflake_encrypt' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20;
 CREATE FUNCTION ulidflake_decrypt(encrypted uuid, key bytea) RETURNS ulidflake
     AS 'MODULE_PATHNAME', 'ulidflake_decrypt' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION ulidflake_encrypt(id ulidflake, key bytea) IS 'a uuid of version 4 that hides the time of a ulidflake, by a key of 16 or 32 bytes';
+COMMENT ON FUNCTION ulidflake_encrypt(id ulidflake, key bytea) IS 'a uuid of version 4 that hides the time of a ulidflake';
 COMMENT ON FUNCTION ulidflake_decrypt(encrypted uuid, key bytea) IS 'the ulidflake that is encrypted to a uuid; NULL if there is none';
 
 

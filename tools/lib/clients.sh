@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the clients that tests/e2e/clients/test_clients.py runs: Debian's packages through apt, the others in pinned versions under
+# Installs the clients that tests/e2e/clients runs: Debian's packages through apt, the others in pinned versions under
 # target/clients. A client that cannot be installed is reported, but is not an error: its tests are skipped.
 source "$(dirname "$0")/env.sh"
 SOURCES=$ROOT/tests/e2e/clients/programs

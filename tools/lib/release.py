@@ -80,7 +80,9 @@ def places(version: str) -> Iterator[tuple[str, str, str]]:
     yield "packaging/debian/control", r"^Maintainer: (.*)$", who
     yield "packaging/debian/control.in", r"^Maintainer: (.*)$", who
     yield "META.json", r'"maintainer": "(.*?)"', who
+    yield "META.json", r'"release_status": "(.*?)"', "stable" if day_of_release() else "testing"
     yield "clients/python/pyproject.toml", r"^authors = \[\{ (.*) \}\]", in_toml
+    yield "README.md", r"^Copyright: (.*?), who maintain it\.", known["copyright holder"]
     yield "packaging/copyright.py", rf"{newest}Copyright: (.*)$", known["copyright holder"]
     yield "packaging/debian/copyright", rf"{newest}Copyright: (.*)$", known["copyright holder"]
     yield "META.json", r'"repository": \{ "web": "(.*?)"', known["repository"]
@@ -88,6 +90,7 @@ def places(version: str) -> Iterator[tuple[str, str, str]]:
     yield "clients/python/pyproject.toml", r'^Repository = "(.*)"', known["repository"]
     yield "clients/python/pyproject.toml", r'^Issues = "(.*)"', known["tracker"]
     yield "CHANGELOG.md", r"\[tracker\]\((.*?)\)", known["tracker"]
+    yield "README.md", r"\[tracker\]\((.*?)\)", known["tracker"]
     yield "SECURITY.md", r"\[private report\]\((.*?)\)", known["vulnerabilities"]
     yield "docs/install.md", r"reference: (\S+):18-", known["images"]
     yield ".github/workflows/release.yml", r"^ +images=(.*)$", known["images"]

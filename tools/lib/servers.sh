@@ -178,21 +178,11 @@ enter() {
     bind "$ROOT/target/test" "$ROOT/target/test"
     bind "$rust" /opt/rust
     bind "$CARGO" "$CARGO"
-    [ -z "$MACHINE_ROOT" ] || bind_clients
     # An older server, from which the tests run pg_upgrade.
     [ ! -d "$OLD_SERVER" ] || bind "$OLD_SERVER" /opt/old-server
     [ ! -d "$OLD_ROOT" ] || bind_programs
     cp /etc/resolv.conf /etc/hosts "$DIRECTORY/etc"
     chroot "$DIRECTORY" /usr/bin/env --ignore-environment --chdir="$ROOT" "$@"
-}
-
-# Makes the clients of this machine visible, and its root directory, in which they run: they need its Python. Both have the same /tmp.
-# shellcheck disable=SC2317 # called by `enter`
-bind_clients() {
-    mkdir -p "$DIRECTORY$MACHINE_ROOT"
-    mount --rbind / "$DIRECTORY$MACHINE_ROOT"
-    mount --bind "$ROOT/target/debian-$MAJOR/tmp" "$DIRECTORY$MACHINE_ROOT/tmp"
-    bind "$ROOT/target/clients" "$ROOT/target/clients"
 }
 
 # Makes the programs of the older server run in this Debian: a wrapper starts each with the dynamic loader and the libraries of
@@ -247,14 +237,10 @@ run_debian() {
     local path=/opt/rust/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:$CARGO/bin OLD_PG_CONFIG=
     cargo fetch --quiet --locked
     find_old_server
-    # The tests of the clients run on one of these servers.
-    MACHINE_ROOT=
-    [ "$MAJOR" != 18 ] || [ ! -d "$ROOT/target/clients" ] || MACHINE_ROOT=/opt/machine
-    export MACHINE_ROOT
     apart "$ROOT/tools/lib/servers.sh" enter "$MAJOR" "$(rustc --print sysroot)" HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" PATH="$path" \
         CARGO_HOME="$CARGO" CARGO_NET_OFFLINE=true CARGO_INCREMENTAL=0 PG_MAJOR="$MAJOR" WORKERS="${WORKERS:-}" LIBRARY_PROFILE="${LIBRARY_PROFILE:-}" \
         ${TEST_ALL:+TEST_ALL="$TEST_ALL"} ${TEST_LONG:+TEST_LONG="$TEST_LONG"} \
-        ${OLD_PG_CONFIG:+OLD_PG_CONFIG="$OLD_PG_CONFIG"} ${MACHINE_ROOT:+MACHINE_ROOT="$MACHINE_ROOT"} "$@"
+        ${OLD_PG_CONFIG:+OLD_PG_CONFIG="$OLD_PG_CONFIG"} "$@"
 }
 
 # ----------------------------------------------------------------------------------------------------------------------

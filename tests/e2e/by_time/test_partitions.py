@@ -11,7 +11,6 @@ import re
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from statistics import median
 from uuid import UUID
 
@@ -20,6 +19,7 @@ import pytest
 
 import expect
 import orders
+import page
 import plans
 from bench.server import timed
 from idtypes import SCRU64, SCRU128, SERVER_WIDE, TYPES, each_type, of_types
@@ -419,7 +419,6 @@ def test_partitions_are_skipped_during_the_execution(connection, system, levels)
 
 # Hypertables with a scru64, a ulidflake, a uuid or a bigint as time dimension, as docs/timescaledb.md describes.
 
-PAGE = (Path(__file__).parents[3] / "docs/timescaledb.md").read_text()
 DAY_OF = {SCRU64: "24 * 60 * 60 * 1000 / 256 * (1::bigint << 24)"}
 DAY_OF |= {id_type: "24 * 60 * 60 * 1000 * (1::bigint << 20)" for id_type in SERVER_WIDE if id_type is not SCRU64}
 
@@ -519,8 +518,8 @@ def test_the_time_of_an_id(timescale, id_type):
 
 def statements(heading: str, table: str) -> list[str]:
     """Returns the statements below a heading of the page, for a table of this name."""
-    [block] = re.findall(rf"## {heading}\n.*?```sql\n(.*?)```", PAGE, re.DOTALL)
-    return [each.strip() for each in re.sub(r"\b\w+_events", table, re.sub(" *--.*", "", block)).split(";")[:-1]]
+    block = re.sub(" *--.*", "", page.sql(heading, 0, "timescaledb"))
+    return [each.strip() for each in re.sub(r"\b\w+_events", table, block).split(";")[:-1]]
 
 
 @since(18, "TimescaleDB 2.31, with which the page is tested")
@@ -556,7 +555,7 @@ def test_a_bigint_column(timescale, id_type):
 def test_a_uuid_column(timescale):
     """The statements of the page: queries by time return the rows of a plain table from the chunks of their days, and
     old chunks are dropped."""
-    extension, table, hypertable, recent, of_range, of_bounds, by_hour, drop = statements("A uuid column", "uuids")
+    extension, table, hypertable, recent, of_range, by_hour, drop = statements("A uuid column", "uuids")
     for statement in extension, table, hypertable:
         timescale.execute(statement)
     # The chunks are those of days, which must be the same for all queries below.
@@ -587,6 +586,7 @@ def test_a_uuid_column(timescale):
             "id > timestamptz '2026-11-03' AND id <= timestamptz '2026-11-04'": None,
         }.items()
     }
+    of_bounds = "SELECT * FROM uuids WHERE id >= uuidv7_lower('2026-11-03') AND id < uuidv7_lower('2026-11-04')"
     for query, excluded in {recent: chunks - 2, of_range: None, of_bounds: None, **conditions}.items():
         with timescale.transaction():
             plan = plans.explain(timescale, query)

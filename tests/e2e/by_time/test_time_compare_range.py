@@ -17,7 +17,7 @@ import psycopg
 import pytest
 
 import expect
-from plans import create_planning_times, estimate, explain, nodes
+from plans import create_planning_times, estimate, nodes
 from server import Server
 
 # ------------------------------------------------------------------------------------------- one hour of a million rows
@@ -194,23 +194,6 @@ def rows_of_table(page: str, heading: str) -> list[list[str]]:
 def code(cell: str) -> list[str]:
     """Returns the pieces of code in a cell."""
     return re.findall(r"`([^`]*)`", cell)
-
-
-def test_each_page_reads_only_its_own_rows(orders_with_created_at):
-    """Forwards and backwards, by the plans on the page."""
-    orders_with_created_at.execute("SET enable_bitmapscan = off")
-    middle = "(SELECT id FROM orders ORDER BY id OFFSET 5000 LIMIT 1)"
-    [(middle,)] = orders_with_created_at.execute(f"SELECT {middle}::text")
-    for comparison, order, scan in (">", "id", "Index Scan using"), ("<", "id DESC", "Index Scan Backward using"):
-        query = f"SELECT * FROM orders WHERE id {comparison} '{middle}' ORDER BY {order} LIMIT 50"
-        plan = explain(orders_with_created_at, query).splitlines()
-        assert [line.strip() for line in plan] == [
-            "Limit",
-            f"->  {scan} orders_pkey on orders",
-            f"Index Cond: (id {comparison} '{middle}'::scru128)",
-        ]
-        numbers = [int(note.split()[1]) for _, note, _ in orders_with_created_at.execute(query)]
-        assert numbers == ([*range(5002, 5052)] if comparison == ">" else [*range(5000, 4950, -1)])
 
 
 def test_expressions_in_place_of_created_at(orders_with_created_at):

@@ -1,6 +1,6 @@
 """Two applications that grow from an old key to a feed: a project of Django, and one of Alembic.
 
-They start with UUIDs of version 4, numbers, and a column with the time. The tests change them as docs/clients.md says.
+They start with UUIDs of version 4, numbers, and a column with the time. The tests change them as the pages say.
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from clients import PROGRAMS, block, copy, python, run, url_of, with_blocks
+from clients import installed as installed  # a fixture
+from clients import server as server  # a fixture
 from idtypes import TYPES
 from server import on_the_oldest
-from test_clients import PROGRAMS
-from test_clients import server as server  # a fixture
-from test_python_package import ALEMBIC_EXTENSION, CONVERT_KEY, DJANGO_EXTENSION, class_name, run, url_of
-from test_python_package import installed as installed  # a fixture
 
 pytestmark = on_the_oldest("the frameworks send the same statements to all versions")
 
@@ -41,14 +40,23 @@ class Application:
     """A copy of a project, where it may write files, with a database that has no IDs yet."""
 
     def __init__(self, name: str, directory: Path, installed: Path, database, rows: int, *command: str, **tables: str):
-        self.directory = Path(
-            shutil.copytree(PROGRAMS / name, directory / name, ignore=shutil.ignore_patterns("__pycache__"))
-        )
+        self.directory = copy(PROGRAMS / name, directory)
         self.expected = rows
         self.tables = tables
         self.connection = database.connect()
-        self.run = lambda *arguments, **environment: run(installed, self.directory, database, *arguments, **environment)
-        self.manage = lambda *arguments, **environment: self.run(*command, *arguments, **environment)
+        self.command = command
+        self.database = database
+        self.installed = installed
+
+    def run(self, *arguments: str, **environment: str) -> str:
+        """Runs a program with the package, and returns its output."""
+        return run(
+            self.database, [*python(), *arguments], self.directory, PYTHONPATH=str(self.installed), **environment
+        )
+
+    def manage(self, *arguments: str, **environment: str) -> str:
+        """Runs a command of the framework."""
+        return self.run(*self.command, *arguments, **environment)
 
     def fill(self) -> None:
         """Inserts rows with keys that are no IDs."""
@@ -63,6 +71,10 @@ class Application:
         """Whether each key has the time of its row, and the rows are still joined."""
         return self.connection.execute(JOINED % self.tables).fetchone() == (self.expected, True)
 
+    def restore(self, file: str) -> None:
+        """Undoes the changes of a file."""
+        (self.directory / file).write_text(with_blocks((PROGRAMS / self.directory.name / file).read_text()))
+
     def replace(self, file: str, *replacements: tuple[str, str], count: int = 1) -> None:
         """Replaces parts of a file, each of which is in it so often."""
         path = self.directory / file
@@ -73,11 +85,14 @@ class Application:
         path.write_text(text)
 
 
+UUIDV7 = 'migrations.RunSQL("CREATE EXTENSION scru_uuidv7", "DROP EXTENSION scru_uuidv7"),'
+
+
 def test_django(installed, new_database, tmp_path):
     """The keys become IDs with the times of the rows, back, and again. Then the column with the time goes, and the
     project's own tests pass with client-side and server-side binding of parameters."""
     tables = {"orders": "shop_order", "items": "shop_item", "parcels": "shop_parcel"}
-    shop = Application("django", tmp_path, installed, new_database(extension=False), 100_000, "manage.py", **tables)
+    shop = Application("django", tmp_path, installed, new_database(extension=False), 10_000, "manage.py", **tables)
     shop.manage("migrate", "--verbosity=0", "shop", "0001")
     shop.fill()
     before = shop.sums()
@@ -87,7 +102,7 @@ def test_django(installed, new_database, tmp_path):
     migration = shop.directory / "shop/migrations/0002_ids.py"
     # Migrations of users have these names, which must not change.
     for field in (
-        *(f"{cls}Field(db_default=scru_postgres.django.Gen{cls}())" for cls in map(class_name, TYPES)),
+        *(f"{cls}Field(db_default=scru_postgres.django.Gen{cls}())" for cls in (t.name.title() for t in TYPES)),
         "Scru128Field(default=scru_postgres.Scru128.new, editable=False, primary_key=True, serialize=False)",
         "Scru128Field(blank=True, null=True)",
         "Scru128Field(default='0372ijojuxuhjsfkeryi2mrtm')",
@@ -97,9 +112,10 @@ def test_django(installed, new_database, tmp_path):
     # Two of the three keys are UUIDs.
     with pytest.raises(AssertionError, match=r"(?s)W001.*W001.*identified 2 issues"):
         shop.manage("check", "--fail-level=WARNING")
-    shop.replace("shop/migrations/0002_ids.py", (r"operations = \[", f"operations = [{DJANGO_EXTENSION}"))
+    extensions = "scru_postgres.django.ScruExtension()," + UUIDV7
+    shop.replace("shop/migrations/0002_ids.py", (r"operations = \[", f"operations = [{extensions}"))
     key = r"migrations\.AlterField\(\s+(?=model_name='(?:order|item|parcel)',\s+name='id')"
-    shop.replace("shop/migrations/0002_ids.py", (key, CONVERT_KEY), count=3)
+    shop.replace("shop/migrations/0002_ids.py", (key, block("1 of django.md#from-an-existing-key")), count=3)
     shop.manage("check", "--fail-level=WARNING")
     shop.manage("migrate", "--verbosity=0")
     assert shop.is_converted()
@@ -108,7 +124,7 @@ def test_django(installed, new_database, tmp_path):
     shop.manage("migrate", "--verbosity=0")
     shop.connection.execute("DROP TABLE shop_order_old_id, shop_item_old_id, shop_parcel_old_id")
 
-    shutil.copy(PROGRAMS / "django/shop/models.py", shop.directory / "shop/models.py")
+    shop.restore("shop/models.py")
     shop.manage("makemigrations", "shop", "--name=times")
     assert (shop.directory / "shop/migrations/0003_times.py").read_text().count("migrations.RemoveField(") == 3
     shop.manage("migrate", "--verbosity=0")
@@ -161,7 +177,7 @@ def test_alembic(installed, new_database, tmp_path):
     )
     imports = "import sqlalchemy as sa\n"
     shop.replace("migrations/script.py.mako", (imports, f"{imports}import scru_postgres.sqlalchemy\n"))
-    shutil.copytree(PROGRAMS / "alembic/versions", shop.directory / "migrations/versions", dirs_exist_ok=True)
+    shutil.copytree(shop.directory / "versions", shop.directory / "migrations/versions", dirs_exist_ok=True)
     shop.manage("upgrade", "0001")
     shop.fill()
     before = shop.sums()
@@ -169,7 +185,6 @@ def test_alembic(installed, new_database, tmp_path):
     assert shop.is_converted()
     shop.manage("downgrade", "0001")
     assert shop.sums() == before
-    assert f"    {ALEMBIC_EXTENSION}\n" in (PROGRAMS / "alembic/versions/0002_ids.py").read_text()
     shop.manage("upgrade", "0002")
     shop.connection.execute("DROP TABLE orders_old_id, items_old_id, parcels_old_id")
 

@@ -5,21 +5,17 @@ docs/migrate.md has the statements that rename the table and create the view.
 
 from __future__ import annotations
 
-import os
-import subprocess
-from pathlib import Path
-
 import psycopg
 import pytest
 
-from idtypes import SCRU128
+from clients import PROGRAMS, python, reported, run
+from clients import server as server  # a fixture
 from migration import Run, blocks
 from server import on_the_oldest
-from test_clients import PASSWORD, PROGRAMS, python, ruby, server  # noqa: F401 (fixtures)
+from test_clients import ruby
 
 pytestmark = on_the_oldest("ORMs send the same statements to all versions")
 
-SQLALCHEMY = "import psycopg; from sqlalchemy.orm import DeclarativeBase"
 REPORTED = {
     "has_time": ["true"],
     "since": ["three", "two", "one"],
@@ -41,33 +37,20 @@ PAUSE = """
 """
 
 
-def ruby_command(source: Path, _id_type, _directory: Path) -> list:
-    return ["ruby", source]
-
-
 @pytest.mark.parametrize(
     ("command", "program"),
-    [
-        (python(SQLALCHEMY), "sqlalchemy_program.py"),
-        (ruby_command, "activerecord.rb"),
-    ],
+    [(python, "sqlalchemy_program.py"), (ruby, "activerecord.rb")],
     ids=["SQLAlchemy", "ActiveRecord"],
 )
-def test_a_program_runs_on_the_table_and_on_the_view(new_database, tmp_path, request, command, program):
-    if program.endswith(".rb"):
-        request.getfixturevalue("ruby")
+def test_a_program_runs_on_the_table_and_on_the_view(new_database, tmp_path, command, program):
     database = new_database()
-    url = f"postgresql://postgres:{PASSWORD}@127.0.0.1:{database.server.port}/{database.name}"
-    arguments = command(PROGRAMS / "created_at" / program, SCRU128, tmp_path)
     with database.connect() as connection:
         connection.execute(PAUSE)
         for is_view in (False, True):
             connection.execute(f"DROP TABLE IF EXISTS orders; {TABLE}")
             if is_view:
-                _, change, _ = blocks("Without created_at")
+                _, change = blocks("Without created_at")
                 Run(connection)(change)
-            done = subprocess.run(arguments, env={**os.environ, "DATABASE_URL": url}, capture_output=True, text=True)
-            assert (done.returncode, done.stderr) == (0, "")
-            assert {name: values for name, *values in map(str.split, done.stdout.splitlines())} == REPORTED
+            assert reported(run(database, [*command(), PROGRAMS / "created_at" / program], tmp_path)) == REPORTED
         with pytest.raises(psycopg.errors.FeatureNotSupported):
             connection.execute("INSERT INTO orders (note, created_at) VALUES ('sent', now())")

@@ -106,7 +106,7 @@ def test_server_wide_ids_of_a_client_are_in_order(connect):
 
 
 def test_the_scope_of_a_transaction(connect, stopped_clock):
-    begin, local, insert, commit = page.sql("Connection poolers", 0).rstrip(";\n").split(";\n")
+    begin, local, insert, commit = page.sql("Connection poolers").rstrip(";\n").split(";\n")
     with connect() as client:
         ids = []
         for _ in range(MANY):
@@ -124,7 +124,7 @@ def test_the_scope_of_a_database(connect, server, stopped_clock):
     """Open connections keep the old scope, until RECONNECT makes PgBouncer replace them."""
     with connect() as client, connect("pgbouncer") as console:
         with server.connect() as administrator:
-            administrator.execute(page.sql("Connection poolers", 1))
+            administrator.execute(page.inline("ALTER DATABASE shop"))
         assert not is_increasing(draw(client, SCRU128))
         console.execute("RECONNECT")
         open_both(connect)

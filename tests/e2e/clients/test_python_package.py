@@ -1,7 +1,7 @@
 """The Python package in clients/python: its values against the test vectors, and its modules in programs.
 
-The programs in clients/package are written for scru128. For another type, the test replaces the names. The programs run
-with the packages that tools/lib/clients.sh installs, and with this package as pip installs it from the tree.
+The programs are written for scru128. For another type, the test replaces the names. They run with the packages that
+tools/lib/clients.sh installs, and with this package as pip installs it from the tree.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import json
 import operator
 import os
 import pickle
-import re
 import shutil
 import subprocess
 import sys
@@ -23,58 +22,25 @@ from random import Random
 import pytest
 
 import expect
-from idtypes import TYPES, each_type
-from test_clients import (
-    INSTALLED,
-    PASSWORD,
-    PROGRAMS,
-    ROOT,
-    WHERE_CLIENTS_ARE,
-    ids_in,
-    make_tables,
-    without_indentation,
-)
-from test_clients import server as server  # a fixture
-
-PACKAGE = ROOT / "clients" / "python"
-PYTHON = INSTALLED / "python" / "bin" / "python"
+from clients import INSTALLED, PACKAGE, PROGRAMS, PYTHON, ROOT, block, copy, node, python
+from clients import installed as installed  # a fixture
+from clients import run as run_in
+from clients import server as server  # a fixture
+from idtypes import SCRU64, SCRU128, TYPES, each_type
+from server import on_the_oldest
 
 sys.path.insert(0, str(PACKAGE / "src"))
 
-import scru_postgres  # noqa: E402
-
-from programs import missing  # noqa: E402
-from server import on_the_oldest  # noqa: E402
+import scru_postgres
 
 pytestmark = on_the_oldest(
     "the package converts values outside of the server, and test_io.py tests what the server sends"
 )
 
 
-@pytest.fixture(scope="session")
-def installed(tmp_path_factory) -> Path:
-    """The directory into which pip has installed the package. It is built from a copy, to keep the tree clean."""
-    if not PYTHON.exists():
-        missing("tools/lib/clients.sh has not installed the Python clients")
-    source, target = tmp_path_factory.mktemp("source") / "python", tmp_path_factory.mktemp("installed")
-    shutil.copytree(PACKAGE, source)
-    options = ["--quiet", "--no-index", "--no-deps", "--no-build-isolation", "--target", target]
-    subprocess.run([*WHERE_CLIENTS_ARE, PYTHON, "-m", "pip", "install", *options, source], check=True)
-    return target
-
-
-def url_of(database) -> str:
-    """Returns the URL of a database."""
-    return f"postgresql://postgres:{PASSWORD}@127.0.0.1:{database.server.port}/{database.name}"
-
-
-def run(installed: Path, directory: Path, database, *arguments: object, **environment: str) -> str:
-    """Runs a program, which must succeed, and returns its output."""
-    environment = {**os.environ, "PYTHONPATH": str(installed), "DATABASE_URL": url_of(database), **environment}
-    command = [PYTHON, *arguments]
-    done = subprocess.run(command, cwd=directory, env=environment, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+def run(installed: Path, directory: Path, database, *arguments: object) -> str:
+    """Runs a program with the package, and returns its output."""
+    return run_in(database, [*python(), *arguments], directory, PYTHONPATH=str(installed))
 
 
 # --------------------------------------------------------------------------------------------------------------- values
@@ -251,7 +217,7 @@ def test_the_example_of_the_readme():
     assert id.timestamp == datetime(2022, 4, 3, 11, 40, 14, 308000, tzinfo=UTC)
     values = {"id": id, "id.timestamp": id.timestamp, "bytes(id).hex()": bytes(id).hex()}
     example = "".join(f">>> {code}\n{value!r}\n" for code, value in values.items())
-    assert example in (PACKAGE / "README.md").read_text()
+    assert example in block("1 of README.md#scru-postgres")
 
 
 # -------------------------------------------------------------------------------------------------------------- drivers
@@ -273,15 +239,18 @@ REPORTS = {
 }
 
 
-@each_type
+@pytest.mark.parametrize("id_type", [SCRU128, SCRU64], ids=str)
 @pytest.mark.parametrize("module", REPORTS)
 def test_driver(installed, database, connection, module, id_type, tmp_path):
     """Each module reads and writes the values that the server has, as instances of the type's class."""
     values = list(dict.fromkeys(id_type.samples(12)))
     ids = [id_type.text(value) for value in values]
     in_order = [id_type.text(value) for value in sorted(values)]
-    make_tables(connection, id_type)
-    program = (PROGRAMS / "package" / f"with_{module}.py").read_text()
+    connection.execute(f"CREATE TABLE orders (id {id_type.name} DEFAULT {id_type.generator}, note text)")
+    connection.execute(f"CREATE TABLE lists (ids {id_type.name}[])")
+    for table in "copied", "copied_in_binary":
+        connection.execute(f"CREATE TABLE {table} (id {id_type.name})")
+    program = copy(PROGRAMS / "package" / f"with_{module}.py", tmp_path).read_text()
     cls = class_name(id_type)
     for there, here in ("scru128", id_type.name), ("Scru128", cls), ("SCRU128", cls.upper()):
         program = program.replace(there, here)
@@ -290,8 +259,9 @@ def test_driver(installed, database, connection, module, id_type, tmp_path):
     printed = run(installed, tmp_path, database, "program.py", *ids)
 
     reported = {name: texts for name, *texts in map(str.split, printed.splitlines())}
-    [made] = ids_in(connection, "orders WHERE note = 'made'")
-    assert sorted(ids_in(connection, "orders WHERE note = 'given'")) == in_order
+    [[made]] = connection.execute("SELECT id::text FROM orders WHERE note = 'made'")
+    given = connection.execute("SELECT array_agg(id::text ORDER BY id) FROM orders WHERE note = 'given'").fetchone()
+    assert given == (in_order,)
     assert connection.execute("SELECT ids::text[] FROM lists").fetchall() == [([None, *ids],)]
     expected = {
         "made": [made],
@@ -316,7 +286,7 @@ def test_types_are_found_by_the_extension(installed, new_database, tmp_path):
 @each_type
 def test_pydantic(installed, database, id_type, tmp_path):
     """Models accept text in any case, and reject malformed text as a validation error."""
-    program = (PROGRAMS / "package" / "with_pydantic.py").read_text().replace("Scru128", class_name(id_type))
+    program = copy(PROGRAMS / "package/with_pydantic.py", tmp_path).read_text().replace("Scru128", class_name(id_type))
     (tmp_path / "program.py").write_text(program)
     texts = [id_type.text(value) for value in id_type.samples(12)]
     assert run(installed, tmp_path, database, "program.py", *texts).splitlines() == [
@@ -368,44 +338,8 @@ def test_parsing_and_sorting_cost_no_more_than_those_of_uuids(id_type):
 
 def test_partitions_of_django_postgres_extra(installed, database, tmp_path):
     """The first and the last ID of a month are in its partition, and the next one in that of the next month."""
-    printed = run(installed, tmp_path, database, PROGRAMS / "package" / "with_postgres_extra.py")
+    printed = run(installed, tmp_path, database, copy(PROGRAMS / "package/with_postgres_extra.py", tmp_path))
     assert printed.splitlines() == ["True first now last", "True next"]
-
-
-# -------------------------------------------------------------------------------------------------------- documentation
-
-
-# What docs/clients.md tells the user to write into files that Django and Alembic have written.
-DJANGO_EXTENSION = "scru_postgres.django.ScruExtension(),"
-ALEMBIC_EXTENSION = 'op.execute("CREATE EXTENSION IF NOT EXISTS scru")'
-CONVERT_KEY = """\
-scru_postgres.django.ConvertKey(
-time="created_at",
-"""
-
-
-def test_the_pages_show_what_is_run(installed):
-    """Each line of code in the package's README and in its section of docs/clients.md is part of a tested program, or a
-    working import."""
-    [section] = re.findall(r"\n## scru-postgres(.*?)\n## ", (ROOT / "docs" / "clients.md").read_text(), re.DOTALL)
-    readme = (PACKAGE / "README.md").read_text()
-    programs = DJANGO_EXTENSION + ALEMBIC_EXTENSION + CONVERT_KEY
-    programs += "".join(
-        without_indentation(path.read_text())
-        for directory in ("package", "django", "alembic")
-        for path in sorted((PROGRAMS / directory).rglob("*.py"))
-    )
-    snippets = re.findall(r"```python\n(.*?)```", section + readme, re.DOTALL)
-    assert len(snippets) > 25
-    programs_shown = [snippet for snippet in snippets if not snippet.startswith(">>>")]
-    shown = [line for snippet in programs_shown for line in without_indentation(snippet).splitlines() if line]
-    # django-postgres-extra can be imported only with the settings of a project.
-    imports = [line for line in shown if line.startswith(("from ", "import ")) and "partition" not in line]
-    environment = {**os.environ, "PYTHONPATH": str(installed)}
-    subprocess.run([PYTHON, "-c", "\n".join(imports)], check=True, env=environment, cwd="/")
-    assert [line for line in sorted({*shown} - {*imports}) if line not in programs] == []
-    for link in re.findall(r"\(\.\./([^)#]+)\)", section):
-        assert (ROOT / link).exists()
 
 
 # --------------------------------------------------------------------------------------------------------------- checks
@@ -445,11 +379,8 @@ def test_the_plugin_of_django_stubs_knows_the_fields(installed, tmp_path):
 
 def test_pyright_knows_the_fields(installed, tmp_path):
     """The fields of Django have the types of their IDs, for pyright with django-stubs."""
-    pyright = INSTALLED / "node" / "node_modules" / "pyright" / "index.js"
-    if not pyright.exists():
-        missing("tools/lib/clients.sh has not installed pyright")
     program = shutil.copy(TYPED, tmp_path)
     (tmp_path / "pyrightconfig.json").write_text(json.dumps({"extraPaths": [str(PACKAGE / "src")]}))
-    command = ["node", pyright, "--pythonpath", PYTHON, program]
+    command = [*node(), INSTALLED / "node/node_modules/pyright/index.js", "--pythonpath", PYTHON, program]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

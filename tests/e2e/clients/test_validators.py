@@ -7,10 +7,8 @@ import subprocess
 
 import pytest
 
-from programs import missing
+from clients import PACKAGES, PROGRAMS, node
 from server import on_the_oldest
-from test_clients import PROGRAMS
-from test_javascript import PACKAGES, node
 
 pytestmark = on_the_oldest("the libraries use no server, and test_encryption.py compares the versions")
 
@@ -29,15 +27,13 @@ KINDS = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_validators_take_encrypted_ids(connection, kind, tmp_path):
     """zod, uuid and validator take every result as version 4, except for scru128 and ulid, which have no version."""
-    if not node(20) or not (PACKAGES / "zod").exists():
-        missing("Node.js 20 or its packages are not installed (tools/lib/clients.sh)")
     connection.execute("CREATE EXTENSION scru_uuidv7")
     encrypted = f"{kind}_encrypt({KINDS[kind]}, sha256(int8send(n % 10)))"
     query = f"SELECT {encrypted}::text FROM generate_series(1, {IDS}::bigint) AS n"
     uuids = [uuid for (uuid,) in connection.execute(query)]
     (tmp_path / "node_modules").symlink_to(PACKAGES)
     program = shutil.copy(PROGRAMS / "validators.mjs", tmp_path)
-    done = subprocess.run([node(20), program], input="\n".join(uuids), capture_output=True, text=True, check=True)
+    done = subprocess.run([*node(), program], input="\n".join(uuids), capture_output=True, text=True, check=True)
     taken = {name: int(number) for name, number in map(str.split, done.stdout.splitlines())}
     assert set(taken) == {"zod", "uuid", "validator"}
     for number in taken.values():

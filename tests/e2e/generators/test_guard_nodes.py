@@ -10,7 +10,6 @@ import random
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from time import monotonic, sleep
 
 import psycopg
@@ -18,6 +17,7 @@ import pytest
 
 import expect
 from load import FeedLoad
+from page import text
 from server import IS_LONG, Server, wait_until
 
 SECONDS, MANY = (25, 5000) if IS_LONG else (3, 100)
@@ -26,9 +26,8 @@ GUARD = (
     "CREATE TRIGGER guard AFTER INSERT OR UPDATE ON events FOR EACH ROW EXECUTE FUNCTION scru_feed_guard('id', '2 s')"
 )
 HORIZON = f"uuidv7_horizon('{FIRST}', '2 s')"
-PAGE = (Path(__file__).parents[3] / "docs/feeds.md").read_text()
 # The first statement of the recipe, what each node runs for it, and the same statement with the results as parameters.
-[RECIPE] = re.findall(r"SELECT min\(result\) FROM run_command.*?(?=;\n)", PAGE, re.DOTALL)
+[RECIPE] = re.findall(r"SELECT min\(result\) FROM run_command.*?(?=;\n)", text("citus"), re.DOTALL)
 OF_NODE = re.search(r"\$\$(.*)\$\$", RECIPE)[1].replace("5 s", "2 s")
 FROM_NODES = "FROM unnest(%s::bool[], %s::text[]) AS of_nodes (success, result)"
 MINIMUM = re.sub(r"FROM run_command_on_all_nodes\(.*\$\$\)", FROM_NODES, RECIPE, flags=re.DOTALL)

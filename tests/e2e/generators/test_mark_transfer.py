@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 import pytest
 
 import expect
+import page
 from idtypes import SCRU64, SERVER_WIDE, ULIDFLAKE
 from marks import (
     ALONE,
@@ -26,7 +27,6 @@ from marks import (
     set_back,
 )
 from owner import SHOP, alice, create_shop
-from page import sql as block
 from server import OLD_BINDIR, Server, wait_until
 
 CHECKSUMS = ("--data-checksums",)
@@ -241,7 +241,6 @@ def test_a_database_made_from_a_template_repeats_nothing(new_server, clock):
 
 # ---------------------------------------------------------------------------------------------------------- switch-over
 
-SWITCH_OVER = "Switch over to a logical subscriber"
 TABLE = "CREATE TABLE orders (id scru64 PRIMARY KEY DEFAULT gen_scru64(), flake ulidflake DEFAULT gen_ulidflake())"
 OTHER = {**ALONE, "scru.scru64_node": "6/8", "scru.ulidflake_scalability": "6"}
 
@@ -267,7 +266,7 @@ def test_a_switch_over_to_a_subscriber_repeats_nothing(new_server, times: Times,
             connection.execute("INSERT INTO orders DEFAULT VALUES RETURNING id::text, flake::text").fetchone()
             for _ in range(50)
         ]
-        [(mark,)] = connection.execute(block(SWITCH_OVER, 0)).fetchall()
+        [(mark,)] = connection.execute(page.inline("SELECT max(mark)")).fetchall()
     wait_until(lambda: green.value("SELECT count(*) FROM orders") == 50, "the rows arrive")
     times.differ(difference)
     with green.connect() as connection:
@@ -276,6 +275,6 @@ def test_a_switch_over_to_a_subscriber_repeats_nothing(new_server, times: Times,
     blue.stop("immediate")
     green.reload(**{"scru.scru64_node": "5/8", "scru.ulidflake_scalability": "5"})
     with green.connect() as connection:
-        connection.execute(block(SWITCH_OVER, 1).replace("2026-11-22 12:00:00+00", str(mark)))
+        connection.execute(page.inline("SELECT scru_raise_mark").replace("2026-11-22 12:00:00+00", str(mark)))
     before = dict(zip(SERVER_WIDE, zip(*rows, strict=True), strict=True))
     times.assert_takes_over(green, before, difference)

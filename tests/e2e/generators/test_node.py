@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import psycopg
 import pytest
 
+import page
 from programs import needs
 from server import Server, wait_until
 
 NODE, NUMBER = "scru.scru64_node", "scru.ulidflake_scalability"
-PAGE = (Path(__file__).parents[3] / "docs/several-servers.md").read_text()
 
 loaded_or_not = pytest.mark.parametrize("preload", ["", "scru"], ids=["not preloaded", "preloaded"])
 
@@ -106,8 +105,7 @@ def test_which_dumps_include_stored_settings(new_server):
         connection.execute("CREATE EXTENSION scru")
         assert node(connection) == 9
     # The page's query for the stored settings.
-    [query] = re.findall(r"SELECT setconfig FROM pg_db_role_setting.*;", PAGE)
-    assert server.value(query) == ["scru.scru64_node=3/4"]
+    assert server.value(page.inline("SELECT setconfig")) == ["scru.scru64_node=3/4"]
 
 
 def test_single_user_mode_takes_the_node_from_its_command_line(new_server):
@@ -336,12 +334,6 @@ def test_which_ids_are_local(new_server):
         connection.execute("SELECT scru64_is_local(scru64_lower(now()))")
 
 
-def recipe() -> str:
-    """Returns the trigger in docs/several-servers.md."""
-    [sql] = re.findall(r"```sql\n(CREATE FUNCTION refuse_local_node.*?)```", PAGE, re.DOTALL)
-    return sql
-
-
 def test_a_trigger_refuses_replicated_rows_of_the_local_node(new_server):
     """Replicated rows of another node are applied, and local rows are inserted. A replicated row with the local node
     stops the subscription."""
@@ -353,7 +345,7 @@ def test_a_trigger_refuses_replicated_rows_of_the_local_node(new_server):
         there.execute(
             f"{table}; INSERT INTO orders (note) VALUES ('copied'); CREATE PUBLICATION orders FOR TABLE orders"
         )
-        here.execute(f"{table}; {recipe()}")
+        here.execute(f"{table}; {page.sql('Several writers')}")
         here.execute(
             f"CREATE SUBSCRIPTION orders CONNECTION 'host={publisher.directory} dbname=postgres user=postgres'"
             " PUBLICATION orders"

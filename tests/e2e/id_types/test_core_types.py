@@ -432,10 +432,10 @@ def test_moving_to_the_extension_rewrites_nothing(scripted):
 
 
 def test_the_page_lists_the_functions(scripted):
-    """docs/migrate.md names exactly the functions for users."""
+    """docs/without-the-extension.md names exactly the functions for users."""
     query = """SELECT DISTINCT proname FROM pg_proc WHERE pronamespace = 'scru_uuid'::regnamespace
                AND proname NOT IN ('digits', 'from_digits')"""
-    page = (ROOT / "docs" / "migrate.md").read_text()
+    page = (ROOT / "docs/without-the-extension.md").read_text()
     assert {name for (name,) in scripted.execute(query)} == set(re.findall(r"`scru_uuid\.(\w+)\(", page))
 
 

@@ -1,5 +1,6 @@
 """Expressions that a dump names without the schema of their operators. Those of IDs are restored, because they are in
-pg_catalog. The exception are rows that mix an ID with a value of another extension: a query of docs/operations.md."""
+pg_catalog. The exception are rows that mix an ID with a value of another extension: sql/contrib/mixed_rows.sql finds
+them."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ import pytest
 from idtypes import TYPES, IdType
 from server import BINDIR, OLD_BINDIR, Server
 
-DOCS = Path(__file__).parents[3] / "docs"
+MIXED_ROWS = Path(__file__).parents[3] / "sql/contrib/mixed_rows.sql"
 DEFINITIONS = [
     line for line in (Path(__file__).parent / "definitions.sql").read_text().splitlines() if not line.startswith("--")
 ]
@@ -124,7 +125,6 @@ def indexes(plan: str) -> list[str]:
 
 def test_the_query_finds_rows_that_mix_an_id_with_another_extension(new_database):
     """A restore compares the citext as a text, or fails."""
-    [query] = re.findall(r"```sql\n(SET search_path.*?)```", (DOCS / "operations.md").read_text(), re.DOTALL)
     with new_database().connect() as connection:
         if not connection.execute("SELECT FROM pg_available_extensions WHERE name = 'citext'").rowcount:
             pytest.skip("this server has no citext (contrib)")
@@ -137,7 +137,7 @@ def test_the_query_finds_rows_that_mix_an_id_with_another_extension(new_database
             ALTER TABLE mixed ADD CONSTRAINT checked CHECK ((name, id) > ('a', id))
             """
         )
-        path, query = query.split(";\n", 1)
+        path, query = MIXED_ROWS.read_text().split(";\n", 1)
         connection.execute(path)
         assert connection.execute(query).fetchall() == [
             ("rule", '"_RETURN" on public.compared'),

@@ -373,7 +373,7 @@ def test_a_failover_and_a_switchover_repeat_nothing(clock):
         for rows in clients.rows, committed:
             check(rows)
         cluster.wait_for_replicas(first)
-        cluster.configure(page.yaml("Patroni"))
+        cluster.configure(page.yaml("Standbys and failover"))
         for member in cluster.members:
             wait_until(
                 lambda: node_of(cluster, member) == ("1/4", "1"),  # noqa: B023

@@ -18,10 +18,10 @@ from time import monotonic, sleep
 import psycopg
 import pytest
 
+from clients import PACKAGES, node
 from pooler import CLIENT, pgbouncer
-from programs import missing, needs
+from programs import needs
 from server import IS_LONG, long, since, wait_until
-from test_javascript import PACKAGES, node
 
 ROOT = Path(__file__).parents[3]
 SCRIPT = (ROOT / "sql" / "contrib" / "feed.sql").read_text().replace("interval '5 s'", "interval '1 s'")
@@ -145,9 +145,7 @@ def test_old_keys_are_refused_by_insert_update_and_after_a_savepoint(script):
 def test_a_reader_in_javascript_keeps_the_microseconds_of_its_position(script, tmp_path):
     """A Date is before the row, which would be read again."""
     database, owner = script
-    program = node(18)
-    if not program or not (PACKAGES / "pg").exists():
-        missing("Node.js or its packages are not installed (tools/lib/clients.sh)")
+    [program] = node(18)
     (tmp_path / "node_modules").symlink_to(PACKAGES)
     owner.execute("CREATE TABLE public.events (at timestamptz PRIMARY KEY)")
     owner.execute("INSERT INTO events VALUES ('2026-11-01 12:00:00.000999Z')")

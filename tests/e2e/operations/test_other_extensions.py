@@ -1,4 +1,4 @@
-"""Other extensions on columns of the types: postgres_fdw, and those that docs/clients.md describes."""
+"""Other extensions on columns of the types: postgres_fdw, and those that docs/tools.md describes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import psycopg
 import pytest
 
 import orders
+from clients import block
 from conftest import Database
 from idtypes import IdType, each_type
 from plans import analyze, explain, nodes
@@ -146,7 +147,7 @@ def test_changes_are_pushed_down(foreign, id_type):
 
 # ------------------------------------------------------------------------------------------- the extensions of the page
 
-PAGE = (Path(__file__).parents[3] / "docs/clients.md").read_text().split("\n## Other extensions\n")[1]
+PAGE = (Path(__file__).parents[3] / "docs/tools.md").read_text().split("\n## Other extensions\n")[1]
 
 
 @needs("pg_repack")
@@ -252,7 +253,7 @@ def test_bloom(connection, id_type):
     connection.execute(f"CREATE TABLE orders (id {name}, note text)")
     texts = [id_type.text(value) for value in id_type.samples(2000)]
     connection.execute(f"INSERT INTO orders SELECT t::{name} FROM unnest(%s::text[]) AS t", [texts])
-    [statements] = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)
+    statements = block("1 of tools.md#other-extensions")
     connection.execute(statements.replace("scru128", name))
     assert connection.execute("SELECT amvalidate(oid) FROM pg_opclass WHERE opcname ~ 'in_bloom'").fetchone() == (True,)
     query = f"SELECT id::text FROM orders WHERE id = '{texts[700]}'"

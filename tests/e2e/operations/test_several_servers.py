@@ -1,4 +1,4 @@
-"""Runs the statements for administrators in docs/several-servers.md on servers that write, replicate and are copied."""
+"""Runs the statements in docs/several-servers.md and docs/citus.md on servers that write, replicate and are copied."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from server import TEMPORARY, Server, give_to_server_user, since, wait_until
 
 TABLE = "CREATE TABLE orders (id scru64 PRIMARY KEY DEFAULT gen_scru64(), note text)"
 ROWS = 200
+TERMINATE = page.inline("SELECT pg_terminate_backend")
 # A failed apply worker restarts after wal_retrieve_retry_interval, by default 5 s.
 LOGICAL = {"wal_level": "logical", "wal_retrieve_retry_interval": "100ms"}
 PGLOGICAL = {"shared_preload_libraries": "pglogical"}
@@ -41,42 +42,31 @@ def set_node(server: Server, number: int) -> None:
 
 
 def test_every_block_is_run():
-    """Counts the page's code blocks.
+    """Counts the code blocks of both pages.
 
     A test in this module, test_failover.py, test_pooler.py, test_node.py or test_mark_transfer.py runs each block, or
     compares it with another.
     """
-    assert {heading: len(blocks) for heading, blocks in page.sections().items()} == {
+    found = {**page.sections(), **page.sections("citus"), **page.sections(language="yaml")}
+    assert {heading: len(blocks) for heading, blocks in found.items()} == {
         "One server": 1,
+        "Standbys and failover": 1,
         "Several writers": 1,
-        "Two servers with one node": 4,
         "Nodes of different sizes": 1,
-        "Logical replication": 3,
-        "pglogical": 2,
-        "Citus": 2,
-        "Connection poolers": 2,
-        "Clones, copies and snapshots": 3,
-        "Hosts of a node": 2,
-        "Switch over to a logical subscriber": 2,
+        "Logical replication": 1,
+        "pglogical": 1,
+        "Nodes": 2,
+        "Connection poolers": 1,
+        "Clones, copies and snapshots": 1,
+        "Hosts of a node": 1,
     }
-    assert {heading: len(blocks) for heading, blocks in page.sections("yaml").items()} == {
-        "Patroni": 1,
-        "CloudNativePG": 1,
-    }
-
-
-def test_a_new_cluster_of_cloudnativepg_has_the_node():
-    """Without Kubernetes: checks that the operator's configuration has the statements of the section "One server"."""
-    given = re.findall(r"^ +- (ALTER .*)\n", page.yaml("CloudNativePG"), re.MULTILINE)
-    assert given == page.sql("One server").rstrip(";\n").split(";\n")
 
 
 def test_nodes_of_different_sizes(connection):
     """The query of the page returns no row for its nodes, and the pairs of nodes that collide."""
-    create, insert, query = page.sql("Nodes of different sizes").split(";")[:3]
-    connection.execute(f"{create}; {insert}")
+    query = page.sql("Nodes of different sizes")
     assert connection.execute(query).fetchall() == []
-    connection.execute("INSERT INTO nodes VALUES ('hot 9', '8/4'), ('last', '0x80ff/16')")
+    query = query.replace("(VALUES ", "(VALUES ('hot 9', '8/4'), ('last', '0x80ff/16'), ")
     assert sorted(connection.execute(query).fetchall()) == [
         ("cold 1", "0x80/8", "hot 9", "8/4"),
         ("cold 1", "0x80/8", "last", "0x80ff/16"),
@@ -189,66 +179,28 @@ def test_two_servers_write_one_table(new_writers):
 
 
 def replicate_by_row_filter(new_writers) -> Writers:
-    """Returns two servers that replicate to each other with the row filter for PostgreSQL 15."""
-    table, publication = page.sql("Logical replication", 1).split(";\n", 1)
-    writers = new_writers(table)
+    """Returns two servers that replicate to each other with a row filter, as on PostgreSQL 15."""
+    columns = "id scru64 DEFAULT gen_scru64(), writer int DEFAULT 1, note text, PRIMARY KEY (id, writer)"
+    writers = new_writers(f"CREATE TABLE orders ({columns})")
+    publication, subscription = page.sql("Logical replication").split(";\n", 1)
     for number, connection in enumerate(writers.connections, start=1):
-        connection.execute(publication.replace("= 1", f"= {number}"))
-    writers.subscribe(page.sql("Logical replication", 0).split(";\n")[1].replace("origin = none, ", ""))
+        connection.execute(f"{publication} WHERE (writer = {number})")
+    writers.subscribe(subscription.replace("origin = none, ", ""))
     return writers
-
-
-def test_a_row_filter_replicates_changes_of_own_rows(new_writers):
-    """Without the trigger, changes of the other server's rows are not sent. One of the writer makes tables differ."""
-    writers = replicate_by_row_filter(new_writers)
-    first, second = writers.connections
-    insert = "INSERT INTO orders (note) VALUES ('new') RETURNING id::text"
-    [of_first], [of_second] = column(first, insert), column(second, insert)
-    for connection in writers.connections:
-        wait_until(lambda: column(connection, "SELECT count(*) FROM orders") == [2], "both rows arrive")  # noqa: B023
-    first.execute("UPDATE orders SET note = 'lost' WHERE writer = 2")
-    first.execute("UPDATE orders SET note = 'sent' WHERE writer = 1")
-    notes = "SELECT note FROM orders ORDER BY writer"
-    wait_until(lambda: column(second, notes) == ["sent", "new"], "the update of the own row arrives")
-    assert column(first, notes) == ["sent", "lost"]
-    first.execute("UPDATE orders SET note = 'new' WHERE writer = 2")
-    # The update of a writer arrives as an INSERT or a DELETE.
-    writers_of = f"SELECT writer FROM orders WHERE id = '{of_second}' ORDER BY writer"
-    for new, at_first, at_second in (1, [1], [1, 2]), (2, [2], [2]):
-        first.execute(f"UPDATE orders SET writer = {new} WHERE id = '{of_second}'")
-        assert column(first, writers_of) == at_first
-        wait_until(lambda: column(second, writers_of) == at_second, "the update arrives")  # noqa: B023
-    for number, connection in enumerate(writers.connections, start=1):
-        connection.execute(page.sql("Logical replication", 2).replace("<> 1", f"<> {number}"))
-    refused = "only the server that has written a row can change it: {}"
-    for statement, id_ in (
-        ("UPDATE orders SET note = 'lost' WHERE writer = 2", of_second),
-        ("DELETE FROM orders WHERE writer = 2", of_second),
-        ("UPDATE orders SET writer = 2 WHERE writer = 1", of_first),
-    ):
-        with expect.error("P0001", refused.format(id_)):
-            first.execute(statement)
-    second.execute("UPDATE orders SET note = 'theirs' WHERE writer = 2")
-    first.execute("DELETE FROM orders WHERE writer = 1")
-    for connection in writers.connections:
-        wait_until(lambda: column(connection, notes) == ["theirs"], "both changes arrive")  # noqa: B023
 
 
 def test_two_servers_with_one_node(new_writers):
     """A new node for one server frees one direction; the steps of the page free both."""
     writers = replicate_by_row_filter(new_writers)
     first, second = writers.servers
-    steps = "Two servers with one node"
 
     def set_nodes(*numbers: int) -> None:
         for server, number in zip(writers.servers, numbers, strict=True):
-            statements = page.sql(steps, 0).replace("'2/4'", f"'{number}/4'").replace("= 2;", f"= {number};")
-            with server.connect() as connection:
-                connection.execute(statements)
+            set_node(server, number)
 
     def restart_workers() -> None:
         for server in writers.servers:
-            server.psql("postgres", page.sql(steps, 1).encode())
+            server.rows(TERMINATE)
 
     def insert(server: Server) -> str:
         return server.value("INSERT INTO orders DEFAULT VALUES RETURNING id::text")
@@ -270,14 +222,11 @@ def test_two_servers_with_one_node(new_writers):
     ids = sorted(insert(server) for server in writers.servers)
     for server in writers.servers:
         wait_until_refused(server, *set(ids) - set(ids_of(server)))
-    with second.connect() as connection:
-        connection.execute(page.sql(steps, 0))
+    set_node(second, 2)
     wait_until(lambda: ids_of(second) == ids, "the second server has the row of the first")
     errors = "SELECT apply_error_count FROM pg_stat_subscription_stats"
     before = first.value(errors)
     wait_until(lambda: first.value(errors) > before + 2, "the first server still refuses")
-    [(_, _, retained)] = first.rows(page.sql(steps, 3))
-    assert retained.endswith("bytes") or retained.endswith("kB")
     set_nodes(2, 3)
     restart_workers()
     wait_until(lambda: ids_of(first) == ids, "the first server has the row of the second")
@@ -291,7 +240,8 @@ def test_two_servers_with_one_node(new_writers):
     ids = ids_of(second)
     log = wait_until_refused(second, insert(first))
     [lsn] = re.findall(r"finished at (\S+)", log)[:1]
-    second.psql("postgres", page.sql(steps, 2).replace("0/14C0378", lsn).encode())
+    skip = page.inline("ALTER SUBSCRIPTION from_the_other SKIP").replace("0/14C0378", lsn)
+    second.psql("postgres", skip.encode())
     wait_until(lambda: "completed skipping transaction" in second.log_text(), "the transaction is skipped")
     assert ids_of(second) == ids
 
@@ -308,7 +258,7 @@ def test_an_apply_worker_after_a_change_of_the_node(new_writers):
     worker = "SELECT pid FROM pg_stat_subscription WHERE pid IS NOT NULL"
 
     def terminate_the_worker() -> None:
-        server.psql("postgres", page.sql("Two servers with one node", 1).encode())
+        server.rows(TERMINATE)
 
     # The worker loads its node, 2.
     first.execute("INSERT INTO orders (note) VALUES ('of first')")
@@ -404,7 +354,7 @@ def replicate_by_pglogical(writers: Writers) -> None:
     # Newer minor releases run only the output plugins that this setting lists.
     for server in writers.servers:
         if server.value("SELECT count(*) FROM pg_settings WHERE name = 'output_plugin_libraries'"):
-            [statement] = re.findall(r"`(ALTER SYSTEM SET output_plugin_libraries = .*?)`", page.PAGE.read_text())
+            statement = page.inline("ALTER SYSTEM SET output_plugin_libraries")
             plugins = "pgoutput, pglogical_output"
             quoted = statement.replace(plugins, f"'{plugins}'")
             for change, value in (quoted, f'"{plugins}"'), (statement, plugins):
@@ -412,12 +362,14 @@ def replicate_by_pglogical(writers: Writers) -> None:
                     connection.execute(change)
                 server.reload()
                 assert server.value("SHOW output_plugin_libraries") == value
+    create, subscribe = page.sql("pglogical").split("-- When both servers")
+    subscribe = subscribe.partition("\n")[2]
     for number, connection in enumerate(writers.connections):
-        node = page.sql("pglogical", 0).replace("host=first dbname=shop", writers.address(number))
+        node = create.replace("host=first dbname=shop", writers.address(number))
         connection.execute(node.replace("'first'", f"'{names[number]}'"))
     for number, connection in enumerate(writers.connections):
-        subscription = page.sql("pglogical", 1).replace("host=second dbname=shop", writers.address(1 - number))
-        connection.execute(subscription.replace("from_second", f"from_{names[1 - number]}"))
+        other = subscribe.replace("host=second dbname=shop", writers.address(1 - number))
+        connection.execute(other.replace("from_second", f"from_{names[1 - number]}"))
     for connection in writers.connections:
         status = "SELECT status FROM pglogical.show_subscription_status()"
         wait_until(lambda: column(connection, status) == ["replicating"], "the subscription replicates")  # noqa: B023
@@ -483,7 +435,7 @@ def test_a_citus_node_takes_the_number_of_its_group(new_server, group):
                 END $$
             """
         )
-        connection.execute(page.sql("Citus"))
+        connection.execute(page.sql("Nodes", 0, "citus"))
         stored = [f"scru.scru64_node={group}/8"] if group else []
         stored += [f"scru.ulidflake_scalability={group}"] if 0 < group < 32 else []
         assert column(connection, "SELECT unnest(setconfig) FROM pg_db_role_setting WHERE setrole = 0") == stored
@@ -491,7 +443,7 @@ def test_a_citus_node_takes_the_number_of_its_group(new_server, group):
     number = "SELECT ulidflake_scalability(gen_ulidflake())"
     if group == 7:
         assert server.value(number) == group
-    assert server.rows(page.sql("Citus", 1)) == ([("scru64 7/8", [1, 2])] if group == 7 else [])
+    assert server.rows(page.sql("Nodes", 1, "citus")) == ([("scru64 7/8", [1, 2])] if group == 7 else [])
 
 
 # --------------------------------------------------------------------------------------------------------------- copies
@@ -510,8 +462,7 @@ def test_a_copy_takes_a_node_of_its_own(new_server):
         source.run("pg_basebackup", *options, "--pgdata", copy.data, as_server=True)
         copy.start()
         assert nodes_of([copy.value("SELECT gen_scru64()::text")]) == {1}
-        with copy.connect() as connection:
-            connection.execute(page.sql("Clones, copies and snapshots"))
+        set_node(copy, 7)
         with ExitStack() as stack:
             loads = [
                 stack.enter_context(Load(server.connect, id_type))
@@ -529,6 +480,7 @@ def test_a_copy_takes_a_node_of_its_own(new_server):
 
 
 HOST = socket.gethostname()
+HOSTS = page.inline("ALTER ROLE ALL SET scru.node_hosts")
 
 
 def not_of_this_server(name: str, value: str, port: int, hosts: str) -> tuple[str, str, str, str]:
@@ -556,7 +508,7 @@ def test_a_copy_by_recovery_does_not_use_the_node_of_its_source(new_server, prel
     try:
         with source.connect() as connection:
             connection.execute("CREATE EXTENSION scru; CREATE ROLE plain LOGIN")
-            connection.execute(page.sql("Hosts of a node").replace("db1, db2:5433, standby-*", hosts))
+            connection.execute(HOSTS.replace("db1, db2:5433, standby-*", hosts))
         set_node(source, 1)
         source.run("pg_basebackup", "--checkpoint=fast", "--no-sync", "--pgdata", copy.data, as_server=True)
         (copy.data / "recovery.signal").touch()
@@ -583,7 +535,7 @@ def test_a_copy_by_recovery_does_not_use_the_node_of_its_source(new_server, prel
             wait_until(lambda: f"ERROR:  {errors['scru64'][1]}" in copy.log_text(), "the log has the error")
 
         with copy.connect() as connection:
-            connection.execute(page.sql("Hosts of a node", 1).replace("db7", HOST.upper()))
+            connection.execute(page.sql("Hosts of a node").replace("db7", HOST.upper()))
         drawn += copy.rows("SELECT gen_scru64()::text FROM generate_series(1, 1000)")
         drawn += source.rows("SELECT gen_scru64()::text FROM generate_series(1, 1000)")
         assert_all_different([id_ for (id_,) in drawn])
@@ -624,7 +576,7 @@ def test_who_sets_another_list_of_hosts(new_server, preload):
     server = new_server({"shared_preload_libraries": preload})
     with server.connect() as connection:
         connection.execute("CREATE EXTENSION scru; CREATE ROLE plain LOGIN")
-        connection.execute(page.sql("Hosts of a node").replace("db1, db2:5433, standby-*", "nobody"))
+        connection.execute(HOSTS.replace("db1, db2:5433, standby-*", "nobody"))
     other, draw = "SET scru.node_hosts = '*'", "SELECT gen_scru64()"
     options = {"user": "plain", "options": "-c scru.node_hosts=*"}
     denied = 'permission denied to set parameter "scru.node_hosts"'
@@ -655,6 +607,6 @@ def test_a_file_of_a_copy_does_not_override_the_catalog(new_server):
     set_node(server, 1)
     assert nodes_of([server.value("SELECT gen_scru64()::text")]) == {1}
     with server.connect() as connection:
-        load, query = page.sql("Clones, copies and snapshots", 1).split(";\n", 1)
+        load, query = page.sql("Clones, copies and snapshots").split(";\n", 1)
         connection.execute(load)
         assert connection.execute(query).fetchall() == [("scru.scru64_node", "7/4", "1/4")]

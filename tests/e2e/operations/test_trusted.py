@@ -279,10 +279,12 @@ def test_who_may_execute_the_functions_of_the_server(alice):
 
 
 def test_only_trusted_roles_generate_ids(connection, plain_user):
-    """The statements of SECURITY.md."""
-    [block] = re.findall(r"^```sql\n(.*?)^```$", (ROOT / "SECURITY.md").read_text(), re.MULTILINE | re.DOTALL)
+    """The statement of the page on servers with several tenants."""
+    page = (ROOT / "docs/multi-tenant-servers.md").read_text()
+    [revoke] = re.findall(r"^REVOKE EXECUTE ON FUNCTION .* FROM PUBLIC;$", page, re.MULTILINE)
+    grant = revoke.replace("REVOKE", "GRANT").replace("FROM PUBLIC", "TO writer")
     with connection.transaction(force_rollback=True):
-        connection.execute(f"CREATE ROLE writer; {block}")
+        connection.execute(f"CREATE ROLE writer; {revoke} {grant}")
         connection.execute("SET ROLE writer; SELECT gen_scru64(), gen_ulidflake(); RESET ROLE")
         connection.execute(f"SET ROLE {plain_user}; SELECT gen_scru128()")
         with pytest.raises(psycopg.errors.InsufficientPrivilege):

@@ -26,11 +26,11 @@ from bench.candidates import (
     SCALE,
     TYPES,
     Candidate,
+    available,
     rotated,
 )
-from bench.measure import Session, read_costs, read_look_ups, read_plan, read_times
-from bench.results import DOCS, ROOT, Results, saved
-from bench.server import make_uuidv7
+from bench.measure import Run, Session, read_costs, read_look_ups, read_plan, read_times
+from bench.results import DOCS, ROOT, WHOLE, Results, saved
 
 PAGES = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "clients").glob("*/*.md")]
 CODE = re.compile(r"^```.*?^```$|`[^`]*`", re.MULTILINE | re.DOTALL)
@@ -55,27 +55,14 @@ def test_every_figure_on_speed_names_its_results():
     assert [paragraph for text in texts for paragraph in orphans(text)] == figures
 
 
-@pytest.mark.parametrize("path", report.SHOWN, ids=lambda path: path.name)
-def test_the_documentation_shows_the_committed_results(path):
-    assert report.rendered(path, saved()) == path.read_text(), "run `make bench-report`"
+def test_the_readme_shows_the_committed_results():
+    assert report.rendered(saved()) == report.README.read_text(), "run `make bench-report`"
 
 
-def test_every_file_of_results_has_its_page_and_charts():
+def test_every_file_of_results_has_its_page():
     assert {path.name: path.read_text() for path in DOCS.glob("*.md")} == {
         f"{results.name}.md": report.page(results) for results in saved()
     }
-    charts = {f"{results.name}-{name}.svg" for results in saved() for name in report.charts_of(results)}
-    assert {path.name for path in DOCS.glob("*.svg")} == charts
-
-
-def test_the_readme_has_small_tables():
-    blocks = {found[2]: found[0] for found in report.BLOCK.finditer((ROOT / "README.md").read_text())}
-    for name, columns in {"created_at": 5, "keys": 6, "summary": 6}.items():
-        shown = blocks.pop(name)
-        rows = [line for line in shown.splitlines() if line.startswith("|")]
-        assert len(rows) <= 9
-        assert {row.count("|") for row in rows} == {columns + 1}
-    assert blocks == {}
 
 
 def test_ratios_are_taken_turn_by_turn(tmp_path: Path):
@@ -123,20 +110,24 @@ def test_each_group_measures_one_candidate_twice(group):
     assert replace(control, key=control.key.removesuffix("_control"), label="") in [replace(c, label="") for c in group]
 
 
-def test_generators_are_measured_if_the_server_has_them(connection):
-    """The functions of other extensions and of newer servers are left out where they are missing."""
-    connection.execute("CREATE EXTENSION scru_uuidv7")
-    session = Session(connection, Path("/"))
-    assert [session.has_function(call) for call in ("gen_random_uuid()", "gen_uuidv7()", "no_function()")] == [
-        True,
-        True,
-        False,
-    ]
-    assert {"uuidv7()", "uuid_generate_v7()", "gen_uuidv7()", "gen_random_uuid()"} <= {c.generate for c in GENERATE}
+@pytest.mark.parametrize(
+    ("mode", "suites", "name", "is_whole"),
+    [
+        ("full", WHOLE, "full", True),
+        ("full", ("types",), "full", False),
+        ("full", ("feed",), "feed", True),
+        ("short", WHOLE, "short", False),
+        ("short", ("feed",), "feed", False),
+        ("long", WHOLE, "long", True),
+    ],
+)
+def test_a_run_has_the_name_of_its_mode_or_suite(mode, suites, name, is_whole):
+    run = Run(mode, suites)
+    assert (run.results.about["mode"], run.is_whole) == (name, is_whole)
+    assert all(callable(getattr(run, suite)) for suite in run.suites)
 
 
 def test_everything_is_measured_for_every_candidate(connection):
-    make_uuidv7(connection)
     connection.execute("CREATE EXTENSION scru_uuidv7; CREATE SEQUENCE numbers")
     directory = Path(connection.execute("SHOW data_directory").fetchone()[0])
     session, rows = Session(connection, directory), 20_000
@@ -146,12 +137,12 @@ def test_everything_is_measured_for_every_candidate(connection):
             values = session.measure(workload, candidate, rows, read, day=workloads.day(1))
             assert min(values.values()) > 0, (workload, values)
 
-    for candidate in EVENTS:
+    for candidate in available(EVENTS, MAJOR):
         measured({"insert": workloads.INSERT}, candidate, read_costs)
-    for candidate in TYPES:
+    for candidate in available(TYPES, MAJOR):
         session.execute(workloads.PREPARE_TYPES, candidate, rows=rows)
         measured(workloads.TYPES, candidate)
-    for candidate in SCALE:
+    for candidate in available(SCALE, MAJOR):
         session.execute((f"DROP SCHEMA {candidate.key} CASCADE", f"CREATE SCHEMA {candidate.key}"), candidate)
         session.execute(workloads.PREPARE_SCALE, candidate, rows=rows)
         measured(workloads.TIME, candidate, read_plan)

@@ -1,36 +1,26 @@
-"""docs/feeds.md: the loops of consumers, the outbox, notifications, and the heartbeat on standbys and subscribers.
+"""docs/feeds.md: the loops of consumers, the outbox, and the heartbeat on standbys and subscribers.
 
 The statements and programs are those of the page.
 """
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
-from pathlib import Path
+from functools import partial
 from threading import Event
 from time import sleep
 
 import psycopg
 import pytest
 
-from programs import missing
+import page
 from server import Server, on_every_version, on_the_oldest, wait_until
 from test_horizon_load import COLUMNS, Reader, Writers, running
-from test_javascript import PACKAGES, node
 
 pytestmark = on_every_version
 
-PAGE = (Path(__file__).parents[3] / "docs/feeds.md").read_text()
 SMALLEST = "0" * 25
-
-
-def block(language: str, start: str) -> str:
-    """Returns the code block of the page that starts so."""
-    [code] = [code for code in re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL) if code.startswith(start)]
-    return code
+block = partial(page.block, "feeds")
 
 
 @pytest.fixture
@@ -51,21 +41,16 @@ def payloads(count: int) -> list[str]:
     return [str(number) for number in range(1, count + 1)]
 
 
-def test_the_loop_in_psql(feed):
+def test_the_loop_in_psql(feed, database):
     wait_until_passed(feed)
-    create, insert = block("sql", "CREATE TABLE positions").split("\n\n")[0].splitlines()
+    create, loop = block("CREATE TABLE positions").split("\n\n")
     feed.execute(create)
-    feed.execute(insert)
-    loop = block("sql", "CREATE TABLE positions").split("\n\n")[1].splitlines()
-    begin, position, read, save, commit = loop
+    # Each psql returns the rows, without the numbers of the other statements.
+    run = f"\\set QUIET on\n\\pset tuples_only on\n\\pset format unaligned\n{loop}"
     received = []
     for _ in range(4):
-        feed.execute(begin)
-        after, last = feed.execute(position.removesuffix(r" \gset")).fetchone()
-        rows = feed.execute(read.replace(":'after'", "%(after)s"), {"after": after}).fetchall()
-        received += [payload for _, payload in rows]
-        feed.execute(save.replace(":'last'", "%s"), [rows[-1][0] if rows else last])
-        feed.execute(commit)
+        output = database.server.psql(database.name, run.encode()).decode()
+        received += [line.split("|")[1] for line in output.splitlines() if "|" in line]
     assert received == payloads(2500)
 
 
@@ -98,64 +83,19 @@ def test_the_loop_in_python(feed, database, autocommit):
 
     with database.connect(autocommit=autocommit) as connection, pytest.raises(Stopped):
         names = {"connection": connection, "time": Time, "load_position": positions.pop}
-        names |= {"save_position": positions.append, "process": lambda row: received.append(row[1])}
-        exec(block("python", "after ="), names)
+        names |= {"save_position": positions.append, "process": received.append}
+        exec(block("after =", "python"), names)
     assert received == payloads(2501)
     assert positions[-1] == feed.execute("SELECT max(id) FROM events").fetchone()[0]
-
-
-def test_the_loop_with_node_postgres(feed, database, tmp_path):
-    program = node(18)
-    if not program or not (PACKAGES / "pg").exists():
-        missing("Node.js or its packages are not installed (tools/lib/clients.sh)")
-    (tmp_path / "node_modules").symlink_to(PACKAGES)
-    wait_until_passed(feed)
-    (tmp_path / "loop.mjs").write_text(
-        f"""import pg from "pg";
-const client = new pg.Client();
-await client.connect();
-const received = [];
-let idle = 0;
-const loadPosition = async () => "{SMALLEST}", savePosition = async () => {{}};
-const running = () => idle < 2;
-const sleep = async () => {{ idle += 1; }};
-const handle = async (row) => {{ received.push(row.payload); }};
-{block("javascript", "let after")}
-console.log(JSON.stringify(received));
-await client.end();
-"""
-    )
-    server = database.server
-    address = {"PGHOST": str(server.directory), "PGPORT": server.port, "PGDATABASE": database.name}
-    environment = {**os.environ, **address, "PGUSER": "postgres"}
-    run = subprocess.run([program, "loop.mjs"], cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
-    assert json.loads(run.stdout) == payloads(2500)
-
-
-def test_a_notification_arrives_before_the_horizon_has_passed_the_row(feed, database):
-    """It makes a consumer read earlier. It is no replacement for reading again."""
-    feed.execute(block("sql", "CREATE FUNCTION wake"))
-    with database.connect() as early, database.connect() as listener:
-        listener.execute("LISTEN events")
-        early.execute("BEGIN")
-        early.execute("INSERT INTO events (payload) VALUES ('early')")
-        feed.execute("INSERT INTO events (payload) VALUES ('late')")
-        next(listener.notifies())
-        read = "SELECT payload FROM events WHERE payload > 'a' AND id < scru128_horizon() ORDER BY payload"
-        assert listener.execute(read).fetchall() == []
-        early.execute("COMMIT")
-        next(listener.notifies())
-        wait_until(lambda: listener.execute(read).fetchall() == [("early",), ("late",)], "both rows are readable", 20)
 
 
 def test_a_partition_of_an_outbox_is_dropped_when_all_have_read_it(connection, database):
     """The partitions of the page, whose bound here is a moment from now."""
 
     def of_page(start: str) -> str:
-        return block("sql", start).replace("2026-11-24Z", bound)
+        return block(start).replace("2026-11-24Z", bound)
 
-    connection.execute(block("sql", "CREATE TABLE positions").split("\n\n")[0])
+    connection.execute(block("CREATE TABLE positions").split("\n\n")[0])
     [bound] = connection.execute("SELECT (now() + interval '4 s')::text").fetchone()
     connection.execute(of_page("CREATE TABLE outbox"))
     can_be_dropped = of_page("SELECT scru128_horizon() >=").rstrip(";\n")
@@ -186,8 +126,8 @@ def test_a_partition_of_an_outbox_is_dropped_when_all_have_read_it(connection, d
 
 
 def test_an_outbox_has_the_same_bounds_in_each_time_zone(connection):
-    outbox, condition = block("sql", "CREATE TABLE outbox"), block("sql", "SELECT scru128_horizon() >=")
-    [bound] = re.findall(r"scru128_horizon\(\) >= (.*)\n", condition)
+    outbox, condition = block("CREATE TABLE outbox"), block("SELECT scru128_horizon() >=")
+    [bound] = re.findall(r"scru128_horizon\(\) >= (\S+)", condition)
     connection.execute("SET timezone = 'Asia/Tokyo'")
     connection.execute(outbox)
     connection.execute("SET timezone = 'America/Los_Angeles'")
@@ -196,17 +136,8 @@ def test_an_outbox_has_the_same_bounds_in_each_time_zone(connection):
     assert connection.execute(query).fetchone() == (True,)
 
 
-def test_an_outbox_has_unique_ids(connection):
-    """A LIMIT between equal IDs would lose some of them."""
-    connection.execute(block("sql", "CREATE TABLE outbox"))
-    insert = "INSERT INTO outbox VALUES (scru128_lower('2026-11-25Z'), 'order', '1')"
-    connection.execute(insert)
-    with pytest.raises(psycopg.errors.UniqueViolation):
-        connection.execute(insert)
-
-
-HEARTBEAT = block("sql", "CREATE TABLE heartbeat").splitlines()
-OF_HEARTBEAT = block("sql", "SELECT * FROM events WHERE id > :'after' AND id < (SELECT").split(":'after'")[1]
+HEARTBEAT = block("CREATE TABLE heartbeat").splitlines()
+OF_HEARTBEAT = block("SELECT * FROM events WHERE id > :'after' AND id < (SELECT").split(":'after'")[1]
 OF_HEARTBEAT = OF_HEARTBEAT.split("ORDER")[0]
 
 
@@ -281,7 +212,7 @@ def test_a_heartbeat_carries_the_horizon_to_a_subscriber(new_server):
 def test_a_reader_of_a_subscriber_waits_for_the_initial_copies(new_server):
     """The tables are copied in any order: here, an old partition last."""
     publisher, subscriber = new_server(SETTINGS), new_server(SETTINGS)
-    outbox = block("sql", "CREATE TABLE outbox")
+    outbox = block("CREATE TABLE outbox")
     with publisher.connect() as source, subscriber.connect() as replica, subscriber.connect() as lock:
         for connection in (source, replica):
             connection.execute("CREATE EXTENSION scru")
@@ -325,7 +256,7 @@ HOLDERS = ["a report", "a writer in another database", "a writer without IDs", "
 
 def table_of_page() -> dict[str, dict[str, str]]:
     """Returns the cells of the table, by the way and the name of the row."""
-    rows = PAGE.split("## Compared with other methods")[1].split("\n\n")[1].splitlines()
+    rows = page.text("feeds").split("## Compared with other methods")[1].split("\n\n")[1].splitlines()
     [(_, *ways), _, *cells] = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
     return {way: {name: row[number] for name, *row in cells} for number, way in enumerate(ways)}
 
@@ -382,7 +313,7 @@ def test_the_table_of_ways_is_measured(new_server, measured):
     """The bytes beyond those of a table without a feed, and which transactions hold back the rows of others."""
     server = new_server({"wal_level": "logical", "full_page_writes": "off", "autovacuum": "off"})
     server.run("psql", "-qc", "CREATE EXTENSION scru", "postgres")
-    page = table_of_page()
+    cells_of = table_of_page()
     with server.connect() as connection:
         of_decoding = costs(connection, "logical decoding")
     server.restart(wal_level="replica")
@@ -394,7 +325,7 @@ def test_the_table_of_ways_is_measured(new_server, measured):
         extra = [round(cost - least) for cost, least in zip(costs_of[way], base, strict=True)]
         held = [holder for holder in HOLDERS if is_held(server, way, holder)]
         measured(f"feed by {way}: {extra[0]:+} bytes in a row, {extra[1]:+} of WAL; held by: {', '.join(held)}")
-        cells = page[way]
+        cells = cells_of[way]
         for name, value in zip(("bytes of a row", "bytes of its WAL"), extra, strict=True):
             assert abs(int(cells[name]) - value) <= max(3, 0.1 * abs(value)), (way, name, value)
         assert [holder for holder in HOLDERS if cells[f"held by {holder}"] == "yes"] == held, way

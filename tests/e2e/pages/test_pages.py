@@ -1,6 +1,6 @@
 """Pages that agree with the sources and the server: errors, settings, guarantees and the reference in docs.
 
-docs/errors.md has every message that the sources raise, with its SQLSTATE, and no other messages. docs/guarantees.md
+docs/errors.md has every message that the sources raise, with its SQLSTATE, and no other messages. tests/guarantees.md
 lists tests of every promise, and these exist. The reference pages are rendered by tools/lib/reference.py.
 """
 
@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from idtypes import TYPES
 from server import on_the_oldest, pg_config
 from tools.lib.reference import catalog, pages
 
@@ -39,6 +40,9 @@ NO_ERROR = "ERRCODE_SUCCESSFUL_COMPLETION"
 # The page's heading for panics, and the SQLSTATE with which the extension reports them.
 PANICS = ("Other messages", "ERRCODE_INTERNAL_ERROR")
 
+# The page names one type, function or argument where the sources have a value.
+NAMES = r"(?<![a-z0-9])(?:scru128|scru160|scru64|ulid)(?![a-z0-9])|scru_set_mark|node_id_size …"
+
 Message = tuple[str, ...]
 """The literal parts of a message, between its values."""
 
@@ -53,10 +57,12 @@ def sqlstates() -> dict[str, str]:
 def of_page() -> dict[Message, set[str]]:
     """Returns the messages of the page, with their SQLSTATEs."""
     parts = re.split(r"^### (.*)\n", ERRORS, flags=re.MULTILINE)
-    return {
-        message(heading, r"…|(?<![A-Za-z])T(?![A-Za-z])"): set(re.findall(r"\*\*([0-9A-Z]{5})[.*]", text))
+    found = {
+        heading: set(re.findall(r"\*\*([0-9A-Z]{5})[.*]", text))
         for heading, text in zip(parts[1::2], parts[2::2], strict=True)
     }
+    found |= {text: {code} for text, code in re.findall(r"^\| `(.*)` \| ([0-9A-Z]{5}) \|", ERRORS, re.MULTILINE)}
+    return {message(text, "…"): codes for text, codes in found.items()}
 
 
 def of_sources() -> dict[Message, set[str]]:
@@ -70,8 +76,8 @@ def of_sources() -> dict[Message, set[str]]:
 
 
 def message(text: str, values: str) -> Message:
-    """Splits a text at its values, which match a pattern."""
-    return tuple(part for part in re.split(values, text) if part)
+    """Splits a text at its values, which match a pattern or are names that differ between types and functions."""
+    return tuple(part for part in re.split(rf"{NAMES}|{values}", text) if part)
 
 
 @compares_with_the_sources
@@ -80,6 +86,9 @@ def test_the_page_has_the_messages_of_the_sources():
     heading, name = PANICS
     assert page.pop((heading,)) == {sqlstates()[name]}
     assert page == sources
+    # What people search for.
+    literal = [f"{text} {id_type.name}`" for text in ("for type", "generate a") for id_type in TYPES]
+    assert [text for text in literal if text not in ERRORS] == []
 
 
 @compares_with_the_sources
@@ -140,13 +149,6 @@ def test_the_examples_return_what_the_page_says(new_server):
         assert [f"-- {value}" for value in returned] == [line for line in lines if line.startswith("--")]
 
 
-def test_each_setting_has_its_section(connection):
-    connection.execute("LOAD 'scru'")
-    query = "SELECT name FROM pg_settings WHERE name LIKE 'scru.%' AND context <> 'internal'"
-    names = {name for (name,) in connection.execute(query)}
-    assert set(re.findall(r"^## (scru\.\w+)$", SETTINGS, re.MULTILINE)) == names
-
-
 # --------------------------------------------------------------------------------------------------- docs/guarantees.md
 
 GUARANTEES = DOCS / "guarantees.md"
@@ -162,22 +164,21 @@ def has_test(name: str, path: Path) -> bool:
     """Returns whether a file has a test of this name, or is itself the test."""
     if path.suffix in (".py", ".rs"):
         return re.search(rf"^(def|fn) {name}\b", path.read_text(), re.MULTILINE) is not None
-    return path.is_file() and path.stem == name
+    return path.stem == name
 
 
 @compares_with_the_sources
-def test_the_page_lists_tests_of_every_promise():
-    page, tests = GUARANTEES.read_text().split("\n## Tests\n")
-    promises = page.split("\n## What is not promised\n")[0]
+def test_every_promise_has_tests():
+    promises = GUARANTEES.read_text().split("\n## What is not promised\n")[0]
     labels = [label for label, _ in items(promises, r"\*\*(\w+)\.\*\*")]
     assert len(labels) == len(re.findall("^- ", promises, re.MULTILINE)) > 60
-    files = dict(re.findall(r"^\[(.*)\]: (.*)$", tests, re.MULTILINE))
-    listed = items(tests, r"(\w+):")
+    listed = items((ROOT / "tests/guarantees.md").read_text(), r"(\w+):")
     assert [label for label, _ in listed] == labels
-    parts = [re.fullmatch(r"\[(.*)\] ?(.*)", part).groups() for _, text in listed for part in text.split("; ")]
-    assert {file for file, _ in parts} == files.keys()
-    named = [(name or Path(file).stem, DOCS / files[file]) for file, names in parts for name in names.split(", ")]
-    assert [(name, str(path)) for name, path in named if not has_test(name, path)] == []
+    parts = [re.fullmatch(r"`(.*)` ?(.*)", part).groups() for _, text in listed for part in text.split("; ")]
+    for file, names in parts:
+        paths = [path for each in ("tests", "crates", "tools") for path in (ROOT / each).rglob(file)]
+        for name in names.split(", "):
+            assert any(has_test(name or path.stem, path) for path in paths), (file, name)
 
 
 # ------------------------------------------------------------------------------------------------------- docs/reference

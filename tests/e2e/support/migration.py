@@ -50,7 +50,7 @@ def statements(block: str) -> Iterator[str]:
 def transaction(source: str, new: str) -> str:
     """Returns the transaction of the page, with the expressions in the row of its table for a pair of types."""
     [block] = blocks("In one transaction")
-    row = rf"^\| {source} \| `({new}\b[^`]*)` \| `(.*)` \| `(.*)` \|$"
+    row = rf"^\| {source} \| `({new}\b[^`]*)` \| `(.*?)` \| `(.*?)` \| .* \|$"
     [(type_, cast, default)] = re.findall(row, PAGE, re.MULTILINE)
     for column in "id", "order_id":
         assert f"TYPE scru128 USING {column}::scru128" in block

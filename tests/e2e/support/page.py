@@ -1,4 +1,4 @@
-"""The code blocks of docs/several-servers.md."""
+"""The code of the pages in docs. Without a name, the page is docs/several-servers.md."""
 
 from __future__ import annotations
 
@@ -7,29 +7,42 @@ import textwrap
 from functools import cache
 from pathlib import Path
 
-PAGE = Path(__file__).parents[3] / "docs" / "several-servers.md"
+DOCS = Path(__file__).parents[3] / "docs"
+SEVERAL_SERVERS = "several-servers"
 
 
 @cache
-def sections(language: str = "sql") -> dict[str, list[str]]:
+def text(name: str = SEVERAL_SERVERS) -> str:
+    return (DOCS / f"{name}.md").read_text()
+
+
+@cache
+def sections(name: str = SEVERAL_SERVERS, language: str = "sql") -> dict[str, list[str]]:
     """Returns the blocks of a language, by the heading above them."""
-    parts = re.split(r"^#+ (.*)\n", PAGE.read_text(), flags=re.MULTILINE)
-    blocks = {
-        heading: [
-            textwrap.dedent(block)
-            for block in re.findall(rf"^ *```{language}\n(.*?)^ *```$", text, re.MULTILINE | re.DOTALL)
-        ]
-        for heading, text in zip(parts[1::2], parts[2::2], strict=True)
-    }
-    return {heading: found for heading, found in blocks.items() if found}
+    parts = re.split(r"^#+ (.*)\n", text(name), flags=re.MULTILINE)
+    pattern = re.compile(rf"^ *```{language}\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+    found = {heading: pattern.findall(body) for heading, body in zip(parts[1::2], parts[2::2], strict=True)}
+    return {heading: [*map(textwrap.dedent, blocks)] for heading, blocks in found.items() if blocks}
 
 
-def sql(heading: str, number: int = 0) -> str:
+def sql(heading: str, number: int = 0, name: str = SEVERAL_SERVERS) -> str:
     """Returns a block of SQL below a heading."""
-    return sections()[heading][number]
+    return sections(name)[heading][number]
 
 
 def yaml(heading: str) -> str:
     """Returns the only block of YAML below a heading."""
-    [block] = sections("yaml")[heading]
+    [block] = sections(language="yaml")[heading]
     return block
+
+
+def block(name: str, start: str, language: str = "sql") -> str:
+    """Returns the block of a language that begins so."""
+    [found] = [each for blocks in sections(name, language).values() for each in blocks if each.startswith(start)]
+    return found
+
+
+def inline(start: str, name: str = SEVERAL_SERVERS) -> str:
+    """Returns the code within a sentence that begins so."""
+    [found] = re.findall(rf"`({re.escape(start)}[^`]*)`", text(name))
+    return " ".join(found.split())

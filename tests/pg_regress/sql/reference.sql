@@ -9,20 +9,21 @@ SET search_path = public, test;
 SET intervalstyle = postgres;
 
 -- # Reference
--- Every function, operator, cast and operator class that users name. Each type has a page:
+-- Every function, operator, cast and operator class that users name. [Settings](settings.md) and [Errors](errors.md) have
+-- pages of their own, and so does each type:
+--
 -- - [scru128](reference/scru128.md): SCRU128: 128-bit ID in order of creation, unique without coordination (25 Base36 digits)
 -- - [scru160](reference/scru160.md): SCRU160: 160-bit ID in order of creation, unique without coordination (32 base32hex digits)
 -- - [scru64](reference/scru64.md): SCRU64: 64-bit ID in order of creation, unique by its node (12 Base36 digits)
 -- - [ulid](reference/ulid.md): ULID: 128-bit ID in order of creation, unique without coordination (26 Crockford Base32 digits)
 -- - [ulidflake](reference/ulidflake.md): Ulid-Flake: 64-bit ID in order of creation, unique within its server (13 Crockford Base32 digits)
 --
--- This page describes the functions that are not specific to one type. [Settings](settings.md) describes the settings, and
--- [Errors](errors.md) the error messages.
---
 -- Comments below the statements show their results, in the time zone UTC. A test runs all examples. Columns that differ
 -- between servers are omitted.
 -- ## IDs and types
--- Later versions can add types, and keys to `fields` and `details`, but no columns.
+-- `scru_inspect` finds the type of a text by its shape: that of a `uuid` without hyphens is a scru160. With scru_uuidv7, a
+-- `uuid` of version 7 has a row as well, and `scru_types` one for uuidv7. Later versions can add types, and keys to
+-- `fields` and `details`, but no columns.
 -- ### FUNCTION scru_inspect(text)
 SELECT type, "timestamp", fields FROM scru_inspect('03d4fq8oj742uer31ohpcrq54');
 -- ### FUNCTION scru_inspect(uuid)
@@ -30,13 +31,14 @@ SELECT type, canonical, "timestamp" FROM scru_inspect('019421bc-ade8-70e5-bb1d-c
 -- ### FUNCTION scru_types()
 SELECT type, bytes, digits, tick, latest, details->>'largest' AS largest FROM scru_types();
 -- ## IDs of other systems
--- [Columns of the server's own types](uuid-and-bigint-columns.md#ids-of-other-systems) has the epochs and the shifts of some systems.
--- ### FUNCTION scru_snowflake_timestamp(bigint, bigint, integer)
+-- [Columns of uuid and bigint](uuid-and-bigint-columns.md#ids-of-other-systems) has the epochs and the shifts of some systems.
+-- `epoch_ms` is in milliseconds since 1970. The time of a negative number is NULL.
+-- | FUNCTION scru_snowflake_timestamp(bigint, bigint, integer)
 SELECT scru_snowflake_timestamp(175928847299117063, epoch_ms => 1420070400000, shift => 22);
--- ### FUNCTION scru_snowflake_lower(timestamptz, bigint, integer)
+-- | FUNCTION scru_snowflake_lower(timestamptz, bigint, integer)
 SELECT scru_snowflake_lower('2016-04-30 11:18:25.796+00', epoch_ms => 1420070400000, shift => 22);
 -- ## Encryption
--- [IDs that hide their time](encryption.md) describes how to make and keep keys.
+-- [IDs that hide their time](encryption.md) describes how to make and keep keys, of 16 or 32 bytes.
 -- ### FUNCTION scru_bigint_encrypt(id bigint, key bytea)
 CREATE TABLE keys AS SELECT '\x000102030405060708090a0b0c0d0e0f'::bytea AS key;
 SELECT scru_bigint_encrypt(42, key) FROM keys;
@@ -44,23 +46,25 @@ SELECT scru_bigint_encrypt(42, key) FROM keys;
 SELECT scru_bigint_decrypt(scru_bigint_encrypt(42, key), key) FROM keys;
 DROP TABLE keys;
 -- ## The server
+-- [Operations](operations.md) explains the marks. The arguments of the [guard](feeds.md#ids-that-were-made-elsewhere) are
+-- the column, the lag, and the ID system if the column has the type `uuid` or `bigint`.
 -- ### FUNCTION scru_generators()
 SELECT type, scope, node, details->'node_source' AS node_source FROM scru_generators();
--- ### FUNCTION scru64_nodes_collide(text, text)
+-- | FUNCTION scru64_nodes_collide(text, text)
 SELECT scru64_nodes_collide('0/4', '0x80/8'), scru64_nodes_collide('8/4', '0x80/8');
--- ### FUNCTION scru_set_mark(timestamptz)
+-- | FUNCTION scru_set_mark(timestamptz)
 SELECT scru_set_mark(now());
--- ### FUNCTION scru_raise_mark(timestamptz)
+-- | FUNCTION scru_raise_mark(timestamptz)
 SELECT scru_raise_mark(now());
--- ### FUNCTION scru_horizon_holders()
+-- | FUNCTION scru_horizon_holders()
 SELECT pid, first_time FROM scru_horizon_holders();
+-- | FUNCTION scru_adapt_to_server()
+SELECT scru_adapt_to_server();
 -- ### FUNCTION scru_feed_guard()
 CREATE TABLE events (id scru128 PRIMARY KEY DEFAULT gen_scru128());
 CREATE TRIGGER guard AFTER INSERT OR UPDATE ON events FOR EACH ROW EXECUTE FUNCTION scru_feed_guard('id', '5 s');
 INSERT INTO events DEFAULT VALUES;
 DROP TABLE events;
--- ### FUNCTION scru_adapt_to_server()
-SELECT scru_adapt_to_server();
 
 -- # scru128
 -- SCRU128: 128-bit ID in order of creation, unique without coordination (25 Base36 digits).
@@ -113,7 +117,7 @@ SELECT scru128_prefixed('order', '03d4fq8oj742uer31ohpcrq54');
 -- ### FUNCTION scru128_unprefixed(prefix text, value text)
 SELECT scru128_unprefixed('order', scru128_prefixed('order', '03d4fq8oj742uer31ohpcrq54'));
 -- ## Encryption
--- [IDs that hide their time](../encryption.md) describes how to make and keep keys.
+-- [IDs that hide their time](../encryption.md) describes how to make and keep keys, of 16 or 32 bytes.
 -- ### FUNCTION scru128_encrypt(id scru128, key bytea)
 CREATE TABLE keys AS SELECT '\x000102030405060708090a0b0c0d0e0f'::bytea AS key;
 SELECT scru128_encrypt('03d4fq8oj742uer31ohpcrq54', key) FROM keys;
@@ -375,7 +379,7 @@ SELECT scru64_prefixed('order', '0v422ft6p3jt');
 -- ### FUNCTION scru64_unprefixed(prefix text, value text)
 SELECT scru64_unprefixed('order', scru64_prefixed('order', '0v422ft6p3jt'));
 -- ## Encryption
--- [IDs that hide their time](../encryption.md) describes how to make and keep keys.
+-- [IDs that hide their time](../encryption.md) describes how to make and keep keys, of 16 or 32 bytes.
 -- ### FUNCTION scru64_encrypt(id scru64, key bytea)
 CREATE TABLE keys AS SELECT '\x000102030405060708090a0b0c0d0e0f'::bytea AS key;
 SELECT scru64_encrypt('0v422ft6p3jt', key) FROM keys;
@@ -505,7 +509,7 @@ SELECT ulid_prefixed('order', '01JGGVSBF8N0WPWY4YDAGVJSFM');
 -- ### FUNCTION ulid_unprefixed(prefix text, value text)
 SELECT ulid_unprefixed('order', ulid_prefixed('order', '01JGGVSBF8N0WPWY4YDAGVJSFM'));
 -- ## Encryption
--- [IDs that hide their time](../encryption.md) describes how to make and keep keys.
+-- [IDs that hide their time](../encryption.md) describes how to make and keep keys, of 16 or 32 bytes.
 -- ### FUNCTION ulid_encrypt(id ulid, key bytea)
 CREATE TABLE keys AS SELECT '\x000102030405060708090a0b0c0d0e0f'::bytea AS key;
 SELECT ulid_encrypt('01JGGVSBF8N0WPWY4YDAGVJSFM', key) FROM keys;
@@ -641,7 +645,7 @@ SELECT ulidflake_prefixed('order', '00XFPNEF81A1S');
 -- ### FUNCTION ulidflake_unprefixed(prefix text, value text)
 SELECT ulidflake_unprefixed('order', ulidflake_prefixed('order', '00XFPNEF81A1S'));
 -- ## Encryption
--- [IDs that hide their time](../encryption.md) describes how to make and keep keys.
+-- [IDs that hide their time](../encryption.md) describes how to make and keep keys, of 16 or 32 bytes.
 -- ### FUNCTION ulidflake_encrypt(id ulidflake, key bytea)
 CREATE TABLE keys AS SELECT '\x000102030405060708090a0b0c0d0e0f'::bytea AS key;
 SELECT ulidflake_encrypt('00XFPNEF81A1S', key) FROM keys;
@@ -728,7 +732,7 @@ SELECT '00XFPNEF81A1S'::ulidflake::date;
 -- UUID version 7: 128-bit ID in order of creation, unique without coordination (32 hexadecimal digits). The IDs are values of the type `uuid`.
 --
 -- The extension `scru_uuidv7` contains the functions and operators of this page: `CREATE EXTENSION scru_uuidv7 CASCADE`.
--- [Columns of a type of the server](../uuid-and-bigint-columns.md) explains when to use it.
+-- [Columns of uuid and bigint](../uuid-and-bigint-columns.md) explains when to use it.
 --
 -- Comments below the statements show their results, in the time zone UTC.
 SET client_min_messages = warning;
@@ -754,7 +758,7 @@ SELECT uuidv7_lower('-infinity');
 SELECT uuidv7_upper('2025-01-01 12:00:00.0005+00');
 SELECT uuidv7_upper('infinity');
 -- ## Aggregates
--- [Columns of a type of the server](../uuid-and-bigint-columns.md#min-and-max) explains what changes in PostgreSQL 20.
+-- [Columns of uuid and bigint](../uuid-and-bigint-columns.md#min-and-max) explains what changes in PostgreSQL 20.
 -- ### AGGREGATE min(uuid)
 SELECT min(u) FROM unnest('{019421bc-ade8-70e5-bb1d-cdaf6e789e6a, 019421bc-b1d0-7462-8009-454ff88bb8a8}'::uuid[]) AS u;
 -- ### AGGREGATE max(uuid)
@@ -766,7 +770,7 @@ SELECT uuidv7_prefixed('order', '019421bc-ade8-70e5-bb1d-cdaf6e789e6a');
 -- ### FUNCTION uuidv7_unprefixed(prefix text, value text)
 SELECT uuidv7_unprefixed('order', uuidv7_prefixed('order', '019421bc-ade8-70e5-bb1d-cdaf6e789e6a'));
 -- ## Encryption
--- [IDs that hide their time](../encryption.md) describes how to make and keep keys.
+-- [IDs that hide their time](../encryption.md) describes how to make and keep keys, of 16 or 32 bytes.
 -- ### FUNCTION uuidv7_encrypt(id uuid, key bytea)
 CREATE TABLE keys AS SELECT '\x000102030405060708090a0b0c0d0e0f'::bytea AS key;
 SELECT uuidv7_encrypt('019421bc-ade8-70e5-bb1d-cdaf6e789e6a', key) FROM keys;

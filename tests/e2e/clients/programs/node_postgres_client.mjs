@@ -1,82 +1,31 @@
-// node-postgres. IDs are strings, or buffers with their bytes. COPY uses the package pg-copy-streams.
+// node-postgres. `id` is the first of the IDs. The others are in the table.
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 
-import { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
-import { pipeline } from 'node:stream/promises';
+import pg from "pg";
+import { from } from "pg-copy-streams";
 
-import pg from 'pg';
-import { from, to } from 'pg-copy-streams';
-
-// Prints a line for the test: a name, and the resulting values.
-function report(name, values) {
-  console.log(name, ...values.map((value) => value?.toString('hex') ?? 'NULL'));
-}
-
-async function query(client, ids) {
-  const { rows: [made] } = await client.query("INSERT INTO orders (note) VALUES ('made') RETURNING id");
-  for (const id of ids) {
-    await client.query("INSERT INTO orders (id, note) VALUES ($1, 'given')", [id]);
-  }
-  const select = "SELECT id FROM orders WHERE note = 'given' AND id = ANY($1) ORDER BY id";
-  const { rows: found } = await client.query(select, [ids]);
-
-  report('made', [made.id]);
-  report('found', found.map((row) => row.id));
-}
-
-async function nullable(client, ids) {
-  const insert = "INSERT INTO orders (id, note) VALUES ($1, 'null') RETURNING id";
-  const { rows: [order] } = await client.query(insert, [null]);
-  report('null', [order.id]);
-
-  const textArray = 1009;
-  const { rows: [{ oid }] } = await client.query("SELECT 'scru128[]'::regtype::oid");
-  pg.types.setTypeParser(oid, pg.types.getTypeParser(textArray));
-  const { rows: [list] } = await client.query('INSERT INTO lists VALUES ($1) RETURNING ids', [[null, ...ids]]);
-  report('array', list.ids);
-}
-
-async function byTime(client) {
-  const since = new Date('2026-11-01T00:00:00Z');
-  const select = "SELECT id FROM orders WHERE note = 'given' AND id >= $1::timestamptz ORDER BY id";
-  const { rows: found } = await client.query(select, [since]);
-
-  report('found_by_time', found.map((row) => row.id));
-}
-
-async function copy(client, ids) {
-  const lines = Readable.from(ids.map((id) => `${id}\n`));
-  await pipeline(lines, client.query(from('COPY copied (id) FROM STDIN')));
-  const copied = await text(client.query(to('COPY copied (id) TO STDOUT')));
-
-  report('copied', copied.trimEnd().split('\n'));
-}
-
-async function malformed(client) {
-  try {
-    await client.query('INSERT INTO orders (id) VALUES ($1)', ['!']);
-  } catch (error) {
-    if (!(error instanceof pg.DatabaseError)) throw error;
-    report('malformed', [error.code]);
-  }
-}
-
-async function asBuffers(client) {
-  const { rows } = await client.query("SELECT id::bytea FROM orders WHERE note = 'given' ORDER BY id");
-  for (const { id } of rows) {
-    await client.query("INSERT INTO orders (id, note) VALUES ($1, 'binary')", [id]);
-  }
-
-  report('found_in_binary', rows.map((row) => row.id));
-}
-
+const ids = process.argv.slice(2);
+const [id] = ids;
+const since = new Date("2026-11-01T00:00:00Z");
 const client = new pg.Client(process.env.DATABASE_URL);
 await client.connect();
-const ids = process.argv.slice(2);
-await query(client, ids);
-await nullable(client, ids);
-await byTime(client);
-await copy(client, ids);
-await malformed(client);
-await asBuffers(client);
+// block 1 of javascript.md#node-postgres
+console.log("made", made.id);
+console.log("found", ...found.rows.map((row) => row.id));
+console.log("later", ...later.rows.map((row) => row.id));
+// block 2 of javascript.md#node-postgres
+const arrays = await client.query("SELECT array_agg(id ORDER BY id) AS ids FROM orders WHERE note = 'given'");
+console.log("array", ...arrays.rows[0].ids);
+// block 3 of javascript.md#node-postgres
+const { rows } = await client.query("SELECT id::bytea FROM copied ORDER BY id");
+console.log("bytes", ...rows.map((row) => row.id.toString("hex")));
+const { rows: found_by_bytes } = await client.query("SELECT id::bytea FROM copied WHERE id = $1", [rows[0].id]);
+if (!found_by_bytes[0].id.equals(rows[0].id)) throw new Error("a Buffer is not the ID");
+try {
+  await client.query("INSERT INTO orders (id) VALUES ($1)", ["!"]);
+} catch (error) {
+  if (!(error instanceof pg.DatabaseError)) throw error;
+  console.log("malformed", error.code);
+}
 await client.end();

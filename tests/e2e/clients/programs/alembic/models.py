@@ -1,23 +1,10 @@
 """Orders, items and parcels, and a table with all types."""
 
-from datetime import datetime
+from scru_postgres import Scru64, Ulid
+from scru_postgres.sqlalchemy import SCRU64, SCRU160, ULID, ULIDFLAKE
+from sqlalchemy import ARRAY, ForeignKey
 
-from scru_postgres import Scru64, Scru128, Ulid
-from scru_postgres.sqlalchemy import SCRU64, SCRU128, SCRU160, ULID, ULIDFLAKE
-from sqlalchemy import ARRAY, DateTime, ForeignKey, cast, text
-from sqlalchemy.orm import DeclarativeBase, Mapped, column_property, mapped_column
-
-
-class Base(DeclarativeBase):
-    pass
-
-
-class Order(Base):
-    __tablename__ = "orders"
-
-    id: Mapped[Scru128] = mapped_column(SCRU128, primary_key=True, server_default=text("gen_scru128()"))
-    note: Mapped[str | None]
-    created_at: Mapped[datetime] = column_property(cast(id.column, DateTime(timezone=True)))
+# block 1 of python.md#sqlalchemy
 
 
 class Item(Base):

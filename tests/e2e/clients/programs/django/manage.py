@@ -14,7 +14,6 @@ from django.http import HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404
 from django.urls import include, path
 from scru_postgres import Scru128
-from scru_postgres.django import register_converters
 
 url = urlparse(os.environ["DATABASE_URL"])
 settings.configure(
@@ -38,6 +37,7 @@ settings.configure(
         "django.contrib.sessions",
         "django.contrib.postgres",
         "rest_framework",
+        "django_filters",
         "shop",
     ],
     MIDDLEWARE=[
@@ -65,30 +65,24 @@ settings.configure(
 )
 django.setup()
 
-from rest_framework import routers, serializers, viewsets  # noqa: E402  (they and models require the settings)
-from scru_postgres.django_rest import IdCursorPagination  # noqa: E402
-from shop.models import Order  # noqa: E402
+import scru_postgres.django_filters  # noqa: E402  (registers the filters; it and models require the settings)
+from django_filters.rest_framework import DjangoFilterBackend  # noqa: E402
+from rest_framework import routers, serializers, viewsets  # noqa: E402
+from shop.models import Item, Order  # noqa: E402
 
 
 @admin.register(Order)
 class OrderAdmin(admin.ModelAdmin):
-    list_display = ["id", "note", "created_at"]
-    list_filter = ["created_at"]
-    date_hierarchy = "created_at"
-    search_fields = ["=id", "note"]
+    """Orders by day."""
+
+    # block 1 of django.md#the-time-in-place-of-created_at
 
 
 def show(request, id):
     return HttpResponse(get_object_or_404(Order, id=id).note)
 
 
-def page(request):
-    try:
-        after = Scru128(request.GET.get("after", "0" * 25))
-    except ValueError:
-        raise BadRequest("malformed cursor") from None
-    next_page = Order.objects.filter(id__gt=after).order_by("id")[:50]
-    return JsonResponse({"orders": list(next_page.values("id", "note"))})
+# block 2 of paging.md#django
 
 
 class OrderSerializer(serializers.ModelSerializer):
@@ -97,25 +91,39 @@ class OrderSerializer(serializers.ModelSerializer):
         fields = ["id", "note", "created_at"]
 
 
-class OrderPagination(IdCursorPagination):
-    page_size = 2
+# block 3 of paging.md#django
 
 
 class OrderViewSet(viewsets.ReadOnlyModelViewSet):
     queryset = Order.objects.all()
     serializer_class = OrderSerializer
     pagination_class = OrderPagination
+    filter_backends = [DjangoFilterBackend]
+    filterset_fields = {"id": ["exact", "in"]}
+
+
+class ItemSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Item
+        fields = ["order"]
+
+
+class ItemViewSet(viewsets.ReadOnlyModelViewSet):
+    queryset = Item.objects.all()
+    serializer_class = ItemSerializer
+    filter_backends = [DjangoFilterBackend]
+    filterset_fields = ["order"]
 
 
 router = routers.DefaultRouter()
 router.register("orders", OrderViewSet)
-register_converters()
+router.register("items", ItemViewSet)
+# block 1 of django.md#urls-apis-and-partitions
 
-urlpatterns = [
+urlpatterns += [
     path("admin/", admin.site.urls),
     path("api/", include(router.urls)),
     path("orders/", page),
-    path("orders/<scru128:id>/", show, name="order"),
 ]
 
 execute_from_command_line(sys.argv)

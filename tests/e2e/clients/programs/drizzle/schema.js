@@ -1,13 +1,7 @@
 import { sql } from "drizzle-orm";
 import { customType, pgTable, text, uuid } from "drizzle-orm/pg-core";
 
-const scru128 = customType({ dataType: () => "scru128" });
-const ulid = customType({ dataType: () => "ulid" });
-
-export const orders = pgTable("orders", {
-  id: scru128("id").primaryKey().default(sql`gen_scru128()`),
-  note: text("note"),
-});
+// block 1 of javascript.md#drizzle
 
 export const items = pgTable("items", {
   id: ulid("id").primaryKey().default(sql`gen_ulid()`),

@@ -1,20 +1,18 @@
-"""FastAPI with psycopg: an ID is a path parameter, and malformed text is 422."""
+"""FastAPI with psycopg: an ID is a parameter of a path or a query, and malformed text is 422."""
 
-import os
-import sys
-import time
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Annotated
 
 import psycopg
 from fastapi import FastAPI, Query
 from fastapi.testclient import TestClient
+from journey import URL, journey
 from psycopg.rows import dict_row
 from pydantic import BaseModel
 from scru_postgres import Scru128
 from scru_postgres.psycopg import register
 
-connection = psycopg.connect(os.environ["DATABASE_URL"], autocommit=True, row_factory=dict_row)
+connection = psycopg.connect(URL, autocommit=True, row_factory=dict_row)
 register(connection)
 app = FastAPI()
 
@@ -32,8 +30,8 @@ def create(note: str) -> Order:
 
 
 @app.get("/orders/{id}")
-def show(id: Scru128) -> Order:
-    return Order(**connection.execute("SELECT * FROM orders WHERE id = %s", [id]).fetchone())
+def show(id: Scru128) -> list[Order]:
+    return connection.execute("SELECT * FROM orders WHERE id = %s", [id]).fetchall()
 
 
 @app.get("/orders")
@@ -58,21 +56,19 @@ def feed(after: Scru128) -> list[Order]:
     return connection.execute(select, [after]).fetchall()
 
 
-old = sys.argv[1]
 client = TestClient(app)
-made = client.post("/orders", params={"note": "made"}).json()["id"]
-print("made", made)
-print("found", client.get(f"/orders/{made}").json()["note"])
-print("listed", *[order["note"] for order in client.get("/orders", params={"ids": [old, made]}).json()])
-hour_ago = (datetime.now().astimezone() - timedelta(hours=1)).isoformat()
-print("since", *[order["note"] for order in client.get("/since", params={"time": hour_ago}).json()])
-print("joined", *[order["note"] for order in client.get(f"/items/{made}").json()])
-assert client.get("/orders/malformed").status_code == 422
 
-after, notes = old, []
-while "made" not in notes:
-    time.sleep(0.01)
-    for order in client.get("/feed", params={"after": after}).json():
-        after = order["id"]
-        notes.append(order["note"])
-print("feed", *notes)
+
+def notes(path, **parameters):
+    return [order["note"] for order in client.get(path, params=parameters).json()]
+
+
+assert client.get("/orders/malformed").status_code == 422
+journey(
+    lambda: client.post("/orders", params={"note": "made"}).json()["id"],
+    lambda id: notes(f"/orders/{id}"),
+    lambda ids: notes("/orders", ids=ids),
+    lambda since: notes("/since", time=since.isoformat()),
+    lambda id: notes(f"/items/{id}"),
+    lambda after: [order.values() for order in client.get("/feed", params={"after": after}).json()],
+)

@@ -1,25 +1,18 @@
 // knex: a time needs a cast.
 import knex from "knex";
+import { journey, since } from "./journey.mjs";
 
-const [old] = process.argv.slice(2);
 const db = knex({ client: "pg", connection: process.env.DATABASE_URL });
-
-const [{ id: made }] = await db("orders").insert({ note: "made" }).returning("id");
-console.log("made", made);
-await db("items").insert({ order_id: made });
-const report = (name, rows) => console.log(name, ...rows.map((row) => row.note));
-report("found", await db("orders").where({ id: made }));
-report("listed", await db("orders").whereIn("id", [old, made]).orderBy("id"));
-const since = new Date(Date.now() - 3_600_000);
-report("since", await db("orders").whereRaw("id >= ?::timestamptz", [since]).orderBy("id"));
-report("joined", await db("orders").join("items", "items.order_id", "orders.id").where("orders.id", made));
-
-let after = old;
-const feed = [];
-while (feed.at(-1)?.note !== "made") {
-  const rows = await db("orders").where("id", ">", after).whereRaw("id < scru128_horizon()").orderBy("id");
-  feed.push(...rows);
-  after = rows.at(-1)?.id ?? after;
-}
-report("feed", feed);
+await journey({
+  insert: async () => {
+    const [{ id }] = await db("orders").insert({ note: "made" }).returning("id");
+    await db("items").insert({ order_id: id });
+    return id;
+  },
+  found: (id) => db("orders").where({ id }),
+  listed: (ids) => db("orders").whereIn("id", ids).orderBy("id"),
+  later: () => db("orders").whereRaw("id >= ?::timestamptz", [since]).orderBy("id"),
+  joined: (id) => db("orders").join("items", "items.order_id", "orders.id").where("orders.id", id),
+  feed: (after) => db("orders").where("id", ">", after).whereRaw("id < scru128_horizon()").orderBy("id"),
+});
 await db.destroy();

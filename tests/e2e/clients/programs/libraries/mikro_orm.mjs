@@ -1,7 +1,7 @@
 // MikroORM: the columnType of each property. A time is raw SQL.
 import { EntitySchema, MikroORM, raw } from "@mikro-orm/postgresql";
+import { journey, since } from "./journey.mjs";
 
-const [old] = process.argv.slice(2);
 const id = { type: "string", columnType: "scru128", primary: true, defaultRaw: "gen_scru128()" };
 const Order = new EntitySchema({
   name: "Order",
@@ -14,29 +14,22 @@ const Item = new EntitySchema({
   properties: { id, order: { kind: "m:1", entity: "Order", fieldName: "order_id", columnType: "scru128" } },
 });
 const orm = await MikroORM.init({ clientUrl: process.env.DATABASE_URL, entities: [Order, Item] });
-const em = orm.em.fork();
-
-const order = em.create("Order", { note: "made" });
-await em.persistAndFlush(order);
-const made = order.id;
-console.log("made", made);
-await em.persistAndFlush(em.create("Item", { order }));
-const report = (name, rows) => console.log(name, ...rows.map((row) => row.note));
-const orderBy = { id: "asc" };
-report("found", [await em.fork().findOne("Order", made)]);
-report("listed", await em.fork().find("Order", { id: { $in: [old, made] } }, { orderBy }));
-const since = new Date(Date.now() - 3_600_000);
-report("since", await em.fork().find("Order", { [raw("id >= ?::timestamptz", [since])]: [] }, { orderBy }));
-const items = await em.fork().find("Item", { order: { note: "made" } }, { populate: ["order"] });
-report("joined", items.map((item) => item.order));
-
-let after = old;
-const feed = [];
-while (feed.at(-1)?.note !== "made") {
-  const below = { [raw("id < scru128_horizon()")]: [] };
-  const rows = await em.fork().find("Order", { id: { $gt: after }, ...below }, { orderBy });
-  feed.push(...rows);
-  after = rows.at(-1)?.id ?? after;
-}
-report("feed", feed);
+const find = (condition) => orm.em.fork().find("Order", condition, { orderBy: { id: "asc" } });
+await journey({
+  insert: async () => {
+    const em = orm.em.fork();
+    const order = em.create("Order", { note: "made" });
+    await em.persistAndFlush(order);
+    await em.persistAndFlush(em.create("Item", { order }));
+    return order.id;
+  },
+  found: async (id) => [await orm.em.fork().findOne("Order", id)],
+  listed: (ids) => find({ id: { $in: ids } }),
+  later: () => find({ [raw("id >= ?::timestamptz", [since])]: [] }),
+  joined: async (id) => {
+    const items = await orm.em.fork().find("Item", { order: { id } }, { populate: ["order"] });
+    return items.map((item) => item.order);
+  },
+  feed: (after) => find({ id: { $gt: after }, [raw("id < scru128_horizon()")]: [] }),
+});
 await orm.close();

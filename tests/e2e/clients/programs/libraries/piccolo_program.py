@@ -1,18 +1,12 @@
 """Piccolo: a column of six lines. A time is cast in Raw SQL."""
 
-import asyncio
-import os
-import sys
-from datetime import datetime, timedelta, timezone
-
+from journey import URL, journey
 from piccolo.columns import Column, ForeignKey, Text
 from piccolo.engine.postgres import PostgresEngine
 from piccolo.querystring import QueryString
 from piccolo.table import Table
 
-database = PostgresEngine(config={"dsn": os.environ["DATABASE_URL"]})
-
-
+database = PostgresEngine(config={"dsn": URL})
 GENERATED = QueryString("gen_scru128()")
 
 
@@ -35,29 +29,27 @@ class Item(Table, tablename="items", db=database):
     order_id = ForeignKey(Order)
 
 
-async def main() -> None:
-    old = sys.argv[1]
-    [row] = await Order.insert(Order(note="made"))
-    made = row["id"]
-    print("made", made)
-    await Item.insert(Item(order_id=made))
-    print("found", (await Order.objects().get(Order.id == made)).note)
-    found = await Order.select(Order.note).where(Order.id.is_in([old, made])).order_by(Order.id)
-    print("listed", *[row["note"] for row in found])
-    since = datetime.now(timezone.utc) - timedelta(hours=1)
-    later = await Order.raw("SELECT note FROM orders WHERE id >= {}::timestamptz ORDER BY id", since)
-    print("since", *[row["note"] for row in later])
-    joined = await Item.select(Item.order_id.note).where(Item.order_id == made)
-    print("joined", *[row["order_id.note"] for row in joined])
-
-    after, notes = old, []
-    while "made" not in notes:
-        await asyncio.sleep(0.01)
-        select = "SELECT id, note FROM orders WHERE id > {} AND id < scru128_horizon() ORDER BY id"
-        for row in await Order.raw(select, after):
-            after = row["id"]
-            notes.append(row["note"])
-    print("feed", *notes)
+def insert():
+    [row] = Order.insert(Order(note="made")).run_sync()
+    Item.insert(Item(order_id=row["id"])).run_sync()
+    return row["id"]
 
 
-asyncio.run(main())
+def notes(query, column="note"):
+    return [row[column] for row in query.run_sync()]
+
+
+def feed(after):
+    new = "SELECT id, note FROM orders WHERE id > {} AND id < scru128_horizon() ORDER BY id"
+    return [(row["id"], row["note"]) for row in Order.raw(new, after).run_sync()]
+
+
+later = "SELECT note FROM orders WHERE id >= {}::timestamptz ORDER BY id"
+journey(
+    insert,
+    lambda id: [Order.objects().get(Order.id == id).run_sync().note],
+    lambda ids: notes(Order.select(Order.note).where(Order.id.is_in(ids)).order_by(Order.id)),
+    lambda since: notes(Order.raw(later, since)),
+    lambda id: notes(Item.select(Item.order_id.note).where(Item.order_id == id), "order_id.note"),
+    feed,
+)

@@ -2,8 +2,8 @@
 import pg from "pg";
 import postgraphile from "postgraphile";
 import { graphql } from "graphql";
+import { journey } from "./journey.mjs";
 
-const [old] = process.argv.slice(2);
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
 const schema = await postgraphile.createPostGraphileSchema(pool, "public");
 
@@ -14,15 +14,22 @@ async function run(source) {
   if (errors) throw errors[0];
   return data;
 }
-const report = (name, rows) => console.log(name, ...rows.map((row) => row.note));
 
-const created = await run('mutation { createOrder(input: { order: { note: "made" } }) { order { id } } }');
-const made = created.createOrder.order.id;
-console.log("made", made);
-await run(`mutation { createItem(input: { item: { orderId: "${made}" } }) { clientMutationId } }`);
-report("found", [(await run(`{ orderById(id: "${made}") { note } }`)).orderById]);
-const joined = await run(`{ allItems(condition: { orderId: "${made}" }) { nodes { orderByOrderId { note } } } }`);
-report("joined", joined.allItems.nodes.map((item) => item.orderByOrderId));
-const { allOrders } = await run("{ allOrders(orderBy: ID_ASC) { nodes { id note } } }");
-report("listed", allOrders.nodes.filter((order) => [old, made].includes(order.id)));
+await journey({
+  insert: async () => {
+    const created = await run('mutation { createOrder(input: { order: { note: "made" } }) { order { id } } }');
+    const { id } = created.createOrder.order;
+    await run(`mutation { createItem(input: { item: { orderId: "${id}" } }) { clientMutationId } }`);
+    return id;
+  },
+  found: async (id) => [(await run(`{ orderById(id: "${id}") { note } }`)).orderById],
+  listed: async (ids) => {
+    const { allOrders } = await run("{ allOrders(orderBy: ID_ASC) { nodes { id note } } }");
+    return allOrders.nodes.filter((order) => ids.includes(order.id));
+  },
+  joined: async (id) => {
+    const { allItems } = await run(`{ allItems(condition: { orderId: "${id}" }) { nodes { orderByOrderId { note } } } }`);
+    return allItems.nodes.map((item) => item.orderByOrderId);
+  },
+});
 await pool.end();

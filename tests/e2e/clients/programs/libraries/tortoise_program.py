@@ -1,10 +1,8 @@
 """Tortoise ORM: a field of a few lines. A time and the horizon are raw SQL."""
 
 import asyncio
-import os
-import sys
-from datetime import datetime, timedelta, timezone
 
+from journey import URL, journey
 from tortoise import Tortoise, fields
 from tortoise.expressions import RawSQL
 from tortoise.models import Model
@@ -33,30 +31,44 @@ class Item(Model):
         table = "items"
 
 
-async def main() -> None:
-    old = sys.argv[1]
-    url = os.environ["DATABASE_URL"].replace("postgresql:", "asyncpg:")
-    await Tortoise.init(db_url=url, modules={"models": ["__main__"]})
-    connection = Tortoise.get_connection("default")
-    [row] = await connection.execute_query_dict("INSERT INTO orders (note) VALUES ('made') RETURNING id")
-    made = row["id"]
-    print("made", made)
-    await connection.execute_query("INSERT INTO items (order_id) VALUES ($1)", [made])
-    print("found", (await Order.get(id=made)).note)
-    print("listed", *await Order.filter(id__in=[old, made]).order_by("id").values_list("note", flat=True))
-    since = datetime.now(timezone.utc) - timedelta(hours=1)
-    select = "SELECT note FROM orders WHERE id >= $1::timestamptz ORDER BY id"
-    print("since", *[row["note"] for row in await connection.execute_query_dict(select, [since])])
-    print("joined", *await Item.filter(order__id=made).values_list("order__note", flat=True))
+def wait(query):
+    """Runs a query in the loop of `main`, from the thread of the journey, and returns its result."""
 
-    after, notes = old, []
-    while "made" not in notes:
-        await asyncio.sleep(0.01)
-        new = Order.filter(id__gt=after).annotate(horizon=RawSQL("scru128_horizon()")).order_by("id")
-        for order in await new.filter(id__lt=RawSQL("scru128_horizon()")):
-            after = order.id
-            notes.append(order.note)
-    print("feed", *notes)
+    async def result():
+        return await query
+
+    return asyncio.run_coroutine_threadsafe(result(), loop).result()
+
+
+def run(sql, *parameters):
+    return wait(Tortoise.get_connection("default").execute_query_dict(sql, list(parameters)))
+
+
+def insert():
+    [row] = run("INSERT INTO orders (note) VALUES ('made') RETURNING id")
+    run("INSERT INTO items (order_id) VALUES ($1)", row["id"])
+    return row["id"]
+
+
+def feed(after):
+    new = Order.filter(id__gt=after, id__lt=RawSQL("scru128_horizon()")).order_by("id")
+    return [(order.id, order.note) for order in wait(new)]
+
+
+async def main():
+    global loop
+    loop = asyncio.get_running_loop()
+    await Tortoise.init(db_url=URL.replace("postgresql:", "asyncpg:"), modules={"models": ["__main__"]})
+    later = "SELECT note FROM orders WHERE id >= $1::timestamptz ORDER BY id"
+    await asyncio.to_thread(
+        journey,
+        insert,
+        lambda id: [wait(Order.get(id=id)).note],
+        lambda ids: wait(Order.filter(id__in=ids).order_by("id").values_list("note", flat=True)),
+        lambda since: [row["note"] for row in run(later, since)],
+        lambda id: wait(Item.filter(order__id=id).values_list("order__note", flat=True)),
+        feed,
+    )
     await Tortoise.close_connections()
 
 

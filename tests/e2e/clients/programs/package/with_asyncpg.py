@@ -6,7 +6,6 @@ import sys
 
 import asyncpg
 from scru_postgres import Scru128
-from scru_postgres.asyncpg import register
 
 
 def report(name, *values):
@@ -15,15 +14,11 @@ def report(name, *values):
     print(name, *("NULL" if value is None else value for value in values))
 
 
-async def on_a_connection():
+async def main(texts):
     connection = await asyncpg.connect(os.environ["DATABASE_URL"])
-    await register(connection)
+    # block 1 of README.md#asyncpg
     report("made", await connection.fetchval("INSERT INTO orders (note) VALUES ('made') RETURNING id"))
     await connection.close()
-
-
-async def main(texts):
-    await on_a_connection()
     async with asyncpg.create_pool(os.environ["DATABASE_URL"], init=register, min_size=1, max_size=1) as pool:
         ids = [Scru128(text) for text in texts]
         await pool.executemany("INSERT INTO orders (id, note) VALUES ($1, 'given')", [[id] for id in ids])

@@ -35,7 +35,6 @@ from psqlextra.partitioning import (  # noqa: E402
 from psqlextra.types import PostgresPartitioningMethod  # noqa: E402
 from scru_postgres import Scru128  # noqa: E402
 from scru_postgres.django import GenScru128, Scru128Field  # noqa: E402
-from scru_postgres.django_partitions import IdPartitioningStrategy  # noqa: E402
 
 
 class Event(PostgresPartitionedModel):
@@ -54,8 +53,7 @@ class Event(PostgresPartitionedModel):
 with connection.schema_editor() as editor:
     editor.create_partitioned_model(Event)
 
-strategy = IdPartitioningStrategy(Scru128, size=PostgresTimePartitionSize(months=1), count=2)
-manager = PostgresPartitioningManager([PostgresPartitioningConfig(model=Event, strategy=strategy)])
+# block 2 of django.md#urls-apis-and-partitions
 manager.plan().apply(using="default")
 assert manager.plan().model_plans == [], "all partitions exist"
 

@@ -5,7 +5,6 @@ import sys
 
 import psycopg
 from scru_postgres import Scru128
-from scru_postgres.psycopg import register
 
 
 def report(name, *values):
@@ -25,7 +24,7 @@ def copy(connection, table, format, ids):
 
 
 with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as connection:
-    register(connection)
+    # block 1 of README.md#psycopg-3
 
     ids = [Scru128(text) for text in sys.argv[1:]]
     report("made", *connection.execute("INSERT INTO orders (note) VALUES ('made') RETURNING id").fetchone())

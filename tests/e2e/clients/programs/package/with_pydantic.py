@@ -7,15 +7,13 @@ from pydantic import BaseModel, ValidationError
 from scru_postgres import Scru128
 
 
-class Order(BaseModel):
-    id: Scru128
-    note: str | None = None
+# block 1 of README.md#pydantic-and-fastapi
 
 
 for text in sys.argv[1:]:
     for order in Order(id=text.swapcase()), Order.model_validate_json(f'{{"id": "{text}"}}'):
         assert (type(order.id), order.id) == (Scru128, text)
-        assert order.model_dump(mode="json") == {"id": text, "note": None}
+        assert order.model_dump(mode="json") == {"id": text}
         assert Order.model_validate_json(order.model_dump_json()) == order
 
 schema = Order.model_json_schema()["properties"]["id"]

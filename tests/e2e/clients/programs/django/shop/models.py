@@ -1,28 +1,20 @@
-"""Orders, some of them gifts, items and parcels, documents with IDs of Python, and a table with all types."""
+"""Orders, some of them gifts, items and parcels, documents with IDs of Python, events, and a table with all types."""
 
-from django.db import models
 from scru_postgres import Scru128
 from scru_postgres.django import (
-    FeedGuard,
     GenScru64,
-    GenScru128,
     GenScru160,
     GenUlid,
     GenUlidflake,
     Scru64Field,
-    Scru128Field,
     Scru160Field,
-    TimeOfField,
     UlidField,
     UlidflakeField,
 )
 
+# block 1 of django.md#a-model
 
-class Order(models.Model):
-    id = Scru128Field(primary_key=True, db_default=GenScru128(), editable=False)
-    note = models.TextField()
-    parent = Scru128Field(null=True, blank=True)
-    created_at = TimeOfField("id")
+Order.add_to_class("parent", Scru128Field(null=True, blank=True))
 
 
 class Gift(Order):
@@ -42,12 +34,13 @@ class Parcel(models.Model):
     created_at = TimeOfField("id")
 
 
-class Document(models.Model):
-    id = Scru128Field(primary_key=True, default=Scru128.new, editable=False)
-    kind = Scru128Field(default=Scru128("0372ijojuxuhjsfkeryi2mrtm"))
+# block 1 of django.md#where-the-id-is-generated
 
-    class Meta:
-        constraints = [FeedGuard(name="document_guard", lag="5 s")]
+Document.add_to_class("kind", Scru128Field(default=Scru128("0372ijojuxuhjsfkeryi2mrtm")))
+
+
+class Event(models.Model):
+    id = models.UUIDField(primary_key=True, db_default=models.Func(function="gen_uuidv7"), editable=False)
 
 
 class All(models.Model):

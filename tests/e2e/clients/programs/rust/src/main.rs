@@ -1,14 +1,17 @@
-//! Runs a driver with IDs of a type: `clients DRIVER TYPE ID…`, with the environment variable DATABASE_URL. Prints the results,
-//! which `test_clients.py` checks.
+//! Runs a driver on IDs: `clients DRIVER ID…`, with the environment variable DATABASE_URL. The programs contain the code
+//! blocks of docs/rust.md, which build.rs inserts.
 
-mod with_sqlx;
-mod with_tokio_postgres;
+mod with_sqlx {
+    include!(concat!(env!("OUT_DIR"), "/with_sqlx.rs"));
+}
+mod with_tokio_postgres {
+    include!(concat!(env!("OUT_DIR"), "/with_tokio_postgres.rs"));
+}
 
 use std::env;
 use std::error::Error;
 
-use tokio_postgres::types::{FromSqlOwned, ToSql};
-use with_sqlx::Value;
+use scru_ids::Scru128;
 
 /// Prints a line for the test: a name, and the resulting values.
 fn report(name: &str, values: impl IntoIterator<Item: ToString>) {
@@ -16,30 +19,14 @@ fn report(name: &str, values: impl IntoIterator<Item: ToString>) {
     println!("{name} {}", values.join(" "));
 }
 
-fn or_null(value: Option<impl ToString>) -> String {
-    value.map_or("NULL".to_owned(), |value| value.to_string())
-}
-
-async fn run<Id: Value + ToSql + FromSqlOwned>(driver: &str, texts: &[String]) -> Result<(), Box<dyn Error>> {
-    let url = env::var("DATABASE_URL")?;
-    match driver {
-        "tokio-postgres" => with_tokio_postgres::run::<Id>(&url, texts).await,
-        "sqlx" => with_sqlx::run::<Id>(&url, texts).await,
-        _ => Err(format!("there is no driver {driver}").into()),
-    }
-}
-
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let arguments: Vec<_> = env::args().collect();
-    let [_, driver, name, texts @ ..] = &arguments[..] else { return Err("clients DRIVER TYPE ID…".into()) };
-    macro_rules! run_if_named {
-        ($name:ident, $Id:ident) => {
-            if name == stringify!($name) {
-                return run::<scru_ids::$Id>(driver, texts).await;
-            }
-        };
+    let url = env::var("DATABASE_URL")?;
+    let mut arguments = env::args().skip(1);
+    let driver = arguments.next();
+    let ids: Vec<Scru128> = arguments.map(|text| text.parse()).collect::<Result<_, _>>()?;
+    match driver.as_deref() {
+        Some("tokio-postgres") => with_tokio_postgres::run(&url, ids).await,
+        _ => with_sqlx::run(&url, ids).await,
     }
-    scru_ids::registry!(run_if_named);
-    Err(format!("there is no type {name}").into())
 }

@@ -1,11 +1,6 @@
 class CreateOrders < ActiveRecord::Migration[6.1]
   def change
-    enable_extension "scru"
-
-    create_table :orders, id: :scru128, default: -> { "gen_scru128()" } do |t|
-      t.text :note
-      t.ulid :parent
-    end
+    # block 1 of ruby.md#activerecord
 
     create_table :items, id: :ulid, default: -> { "gen_ulid()" } do |t|
       t.references :order, type: :scru128, foreign_key: true, null: false
