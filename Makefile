@@ -92,7 +92,7 @@ fuzz: ## Fuzz the input of each type for TIME=60 seconds per target; keeps input
 test-memory: ## Run the regression tests on a server with assertions and under valgrind; builds that server first
 	@TESTS='$(TESTS)' tools/test-memory.sh
 
-audit: ## Check the licenses, sources and known vulnerabilities of all crates
+audit: ## Check the licenses, sources and known vulnerabilities of all crates, and META.json
 	@tools/audit.sh
 
 bench: ## Compare the types with uuid and bigint, in an hour; MODE=short: 5 minutes, long: 100 million rows; ONLY=… selects suites

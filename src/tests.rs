@@ -1,4 +1,4 @@
-//! Tests that need the server's own process: they run under `cargo pgrx test`.
+//! Tests that need the server's own process: pgrx-tests calls them in a server, by the suite `in_the_server`.
 //!
 //! A released library does not contain it, because it is built without the feature `pg_test`. `unwrap` is allowed here: a panic
 //! fails the test.

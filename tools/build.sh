@@ -21,7 +21,6 @@ mkdir -p "$STAGE"
 cp "$LIBRARY" "$STAGE/scru.so"
 # Upgrade scripts, and the frozen install scripts of released versions.
 find sql -maxdepth 2 -name 'scru*--*.sql' -exec cp -t "$STAGE" {} +
-# cargo-pgrx expects one control file in the root.
 find . sql -maxdepth 1 -name '*.control' | while read -r control; do
     extension=$(basename "$control" .control)
     sed "s/@CARGO_VERSION@/$version/" "$control" >"$STAGE/$extension.control"

@@ -5,7 +5,7 @@
 # With `remove`, removes the installed files instead.
 source "$(dirname "$0")/lib/env.sh"
 
-SOURCES=(.cargo Cargo.lock Cargo.toml build.rs crates scru.control sql src)
+SOURCES=(.cargo Cargo.lock Cargo.toml crates scru.control sql src)
 is_built() {
     [ "$(cat "$STAGE/built-for" 2>/dev/null)" = "$(pg version)" ] &&
         [ -z "$(find "${SOURCES[@]}" -newer "$STAGE/built-for" -print -quit)" ]

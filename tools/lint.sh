@@ -25,7 +25,7 @@ scripts() { /usr/bin/python3 tools/lib/scripts.py; }
 documents() { /usr/bin/python3 tools/lib/documents.py && /usr/bin/python3 tools/lib/pictures.py --check && /usr/bin/python3 tools/lib/release.py check && md-dead-link-check --config tools/lib/lint.toml; }
 spelling() { codespell --toml tools/lib/lint.toml; }
 workflows() {
-    check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml && zizmor --offline --quiet .github
+    check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml && zizmor --offline --quiet .github && actionlint
 }
 
 fix() {

@@ -13,7 +13,6 @@
 #   servers    tools/lib/servers.sh
 #   bench      the benchmark
 #   report     the report of the benchmark, which needs no build
-#   pgrx       the tests in the server (`cargo pgrx test`)
 source "$(dirname "$0")/lib/env.sh"
 
 # need NAME PACKAGES CHECK…: if the check fails, records NAME as missing, and PACKAGES as Debian's packages that contain it.
@@ -138,7 +137,7 @@ look_for_tests() {
     shares_tests || need 'cryptography for Python' python3-cryptography has_python_modules cryptography
     # libFuzzer is compiled from its sources.
     need 'a C++ compiler' g++ compiles_cxx
-    # `cargo pgrx test` installs files and switches to the server's user only through sudo.
+    # By which pgrx-tests switches to the server's user.
     need 'sudo' sudo command -v sudo
 }
 
@@ -360,19 +359,5 @@ install_missing() {
     [ ${#missing[@]} = 0 ] || stop_here 'The packages have been installed, but some requirements are still not found.'
 }
 
-# Only the tests in the server (`cargo pgrx test`) need cargo-pgrx.
-setup_cargo_pgrx() {
-    mkdir -p "$PGRX_HOME"
-    # Written only if it differs: a newer file would cause all bindings to be rebuilt.
-    local config="[configs]
-pg$PG_MAJOR = \"$PG_CONFIG\""
-    [ "$(cat "$PGRX_HOME/config.toml" 2>/dev/null)" = "$config" ] || echo "$config" >"$PGRX_HOME/config.toml"
-    is_cargo_pgrx "$CARGO_PGRX" && return
-    say "Building cargo-pgrx $PGRX_VERSION into $TOOLS (once; some minutes)"
-    # The default features are for downloads, which are not used here, and need OpenSSL.
-    cargo install --locked --debug --no-default-features --root "$TOOLS" "cargo-pgrx@$PGRX_VERSION"
-}
-
 look_for_requirements "$@"
 [ ${#missing[@]} = 0 ] || install_missing "$@"
-[ "${1:-}" != pgrx ] || setup_cargo_pgrx

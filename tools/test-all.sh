@@ -37,11 +37,13 @@ build() {
     tools/lib/servers.sh run "$1" bash -c 'source tools/lib/env.sh && use_private_copy && tools/install.sh' >>"$LOGS/prepare-$1.log" 2>&1
 }
 
-# Compiler warnings are checked on the oldest server, by `make test`, and on the newest one. The tests in the server (`cargo pgrx
-# test`) run on the oldest server only.
+# Compiler warnings are checked on the oldest server, by `make test`, and on the newest one. The tests in the server run
+# on the oldest server only.
 run() {
     local suites=(release_build regression end_to_end untouched_server) workers=2
     [ "$1" != "${MAJORS[-1]}" ] || suites=(lint "${suites[@]}") workers=3
+    # It starts last, and ends when few others run.
+    [ "$1" != "${MAJORS[0]}" ] || workers=3
     # Of the versions for which Debian packages exist, the newest. `make test` covers the oldest. The rules of the packages are
     # the same for those between: only the number in their names differs.
     [ "$1" != 18 ] || suites+=(packages)

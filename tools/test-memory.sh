@@ -5,13 +5,9 @@
 # `make test-memory TESTS='io sort'` runs only some tests.
 source "$(dirname "$0")/lib/env.sh"
 
-# Prints a directory that the server's user can access, and that `make clean` does not remove.
-find_cache() {
-    local here=${XDG_CACHE_HOME:-$HOME/.cache}/scru
-    mkdir -p "$here"
-    if as_server test -x "$here" 2>/dev/null; then echo "$here"; else echo /var/cache/scru; fi
-}
-CACHE=$(find_cache)
+# A directory that the server's user can access, and that `make clean` does not remove.
+mkdir -p "$CACHE"
+as_server test -x "$CACHE" 2>/dev/null || CACHE=/var/cache/scru
 CHECKED=$CACHE/pg$PG_MAJOR-checked
 LOGS=$ROOT/target/memory
 

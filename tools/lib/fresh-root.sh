@@ -8,8 +8,6 @@
 source "$(dirname "$0")/env.sh"
 
 declare -A PACKAGES=([bookworm]='ca-certificates gcc git libc6-dev make sudo' [trixie]='ca-certificates git make')
-# The programs that tools/setup.sh has to install.
-declare -A ABSENT=([bookworm]='clang debootstrap node psql python3' [trixie]='cargo cc clang debootstrap node psql python3 rustc')
 DOWNLOADS=$CACHE/downloads
 CARGO=${CARGO_HOME:-$HOME/.cargo}
 # The variables that name the certificates and proxies of this machine, and those that make a build faster.
@@ -69,20 +67,6 @@ mount_rust() {
     inside rustup --quiet default "${toolchain##*/}"
 }
 
-# Shows that the Debian is new: its time of creation, its packages, and that programs of the tests are missing.
-describe() {
-    local program
-    say "A new Debian $(cat "$NEW/etc/debian_version"), created at $(stat --format=%w "$NEW/etc/debian_version")"
-    [ "$SUITE" = trixie ] || inside rustc --version
-    # shellcheck disable=SC2016 # a format of dpkg-query
-    inside dpkg-query --show --showformat='${Package} ' | fold --spaces --width=120
-    echo
-    for program in ${ABSENT[$SUITE]}; do
-        ! inside sh -c "command -v $program" || die "The new Debian has $program."
-        echo "$program: not found"
-    done
-}
-
 # Runs inside of `apart`.
 enter() {
     local command failed time status=0
@@ -90,7 +74,6 @@ enter() {
     copy_network
     [ "$NAME" = root ] || make_user
     [ "$SUITE" = trixie ] || mount_rust
-    describe
     git clone --quiet "$ROOT" "$NEW$CLONE"
     if [ "$NAME" = root ]; then
         bind "$ROOT/target/test" "$CLONE/target/test"

@@ -108,6 +108,3 @@ def crates() -> list[str]:
 
 if found := folders() + crates():
     sys.exit("\n".join(found))
-for kind, allowed in ALLOWED.items():
-    for name, others in allowed.items():
-        print(f"{kind}/{name} <-", *sorted(others))

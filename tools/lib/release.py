@@ -24,6 +24,8 @@ STALE = re.compile(
     r"|no job has run|never been (?:built|used|released)|not published",
     re.IGNORECASE,
 )
+# What a release removes from docs and tests: files, sections and lines that name a development version.
+DEVELOPMENT = re.compile(r"^## .*development version\n(?s:.*?)(?=^## )|^.*development[-_ ]version.*\n", re.MULTILINE)
 READ_BY_USERS = ("*.md", ":!CONTRIBUTING.md", ":!RELEASING.md", ".github", "packaging", "clients/python/pyproject.toml")
 
 
@@ -103,8 +105,24 @@ def differences(version: str) -> Iterator[str]:
             yield f"{path}: {', '.join(sorted(found)) or pattern} instead of {value}"
 
 
+def tracked(*patterns: str) -> list[str]:
+    listing = ["git", "ls-files", "-z", "--", *patterns]
+    found = subprocess.run(listing, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    return [path for path in found.rstrip("\0").split("\0") if (ROOT / path).is_file()]
+
+
+def of_development() -> list[str]:
+    """Returns the files that name a development version."""
+    return [path for path in tracked("docs/*.md", "tests/*.py") if DEVELOPMENT.search(f"{path}\n{read(path)}")]
+
+
 def fill(version: str) -> None:
-    """Writes the value of each place."""
+    """Writes the value of each place, and removes the way out of development versions."""
+    for path in of_development():
+        if DEVELOPMENT.search(f"{path}\n"):
+            (ROOT / path).unlink()
+        else:
+            (ROOT / path).write_text(DEVELOPMENT.sub("", read(path)))
     for path, pattern, value in places(version):
 
         def replaced(match: re.Match[str], value: str = value) -> str:
@@ -132,9 +150,7 @@ def obstacles(version: str) -> Iterator[str]:
             yield f"RELEASING.md: {name} is a placeholder: {value}"
     if not section(version):
         yield f"CHANGELOG.md: there is no text for {version}"
-    listing = ["git", "ls-files", "-z", "--", *READ_BY_USERS]
-    tracked = subprocess.run(listing, cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    for path in tracked.rstrip("\0").split("\0"):
+    for path in tracked(*READ_BY_USERS):
         # `make release` itself writes the date.
         for number, line in enumerate(read(path).splitlines(), start=1):
             if STALE.search(line) and not line.startswith(f"## [{version}] - "):
@@ -149,6 +165,8 @@ def is_ready(version: str, tag: str) -> Iterator[str]:
         yield f"sql/released has no files of {version}: run make release"
     yield from obstacles(version)
     yield from differences(version)
+    for path in of_development():
+        yield f"{path}: the way out of development versions"
 
 
 def with_absolute_links(text: str, directory: str, version: str) -> str:

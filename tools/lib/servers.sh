@@ -252,14 +252,9 @@ CARGO=${CARGO_HOME:-$HOME/.cargo}
 is_root || die 'debootstrap, mount and chroot need root. Run: sudo make …'
 mkdir -p "$CACHE"
 case ${1:-}-$MAJOR in
-bare-1[5789])
-    BARE=yes DIRECTORY=$CACHE/bare-$MAJOR
-    lock
-    prepare_debian >&2
-    echo "$DIRECTORY"
-    ;;
-builder-1[5789])
-    BUILDER=yes DIRECTORY=$CACHE/builder-$MAJOR
+bare-1[5789] | builder-1[5789])
+    if [ "$1" = bare ]; then BARE=yes; else BUILDER=yes; fi
+    DIRECTORY=$CACHE/$1-$MAJOR
     lock
     prepare_debian >&2
     echo "$DIRECTORY"

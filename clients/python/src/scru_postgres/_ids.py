@@ -218,9 +218,12 @@ def _check_prefix(prefix: str) -> None:
 
 
 class _SameBytesAsUuid(SortableId, abstract=True):
-    """An ID of 16 bytes."""
+    """An ID of 16 bytes, 80 bits of which are below the timestamp."""
 
     __slots__ = ()
+    size = 16
+    largest = 2**128 - 1
+    _body_bits = 80
 
     @classmethod
     def from_uuid(cls, uuid: uuid_.UUID) -> Self:
@@ -238,11 +241,8 @@ class Scru128(_SameBytesAsUuid):
 
     __slots__ = ()
     pg_type = "scru128"
-    size = 16
     text_length = 25
-    largest = 2**128 - 1
     _digits = _BASE36
-    _body_bits = 80
 
     @classmethod
     def new(cls) -> Self:
@@ -257,11 +257,8 @@ class Ulid(_SameBytesAsUuid):
 
     __slots__ = ()
     pg_type = "ulid"
-    size = 16
     text_length = 26
-    largest = 2**128 - 1
     _digits = _CROCKFORD
-    _body_bits = 80
 
     @classmethod
     def new(cls) -> Self:
