@@ -29,7 +29,7 @@ def feed(connection: psycopg.Connection) -> psycopg.Connection:
 def wait_until_passed(connection: psycopg.Connection, row: str) -> None:
     """Waits until the horizon is above an ID."""
     has_passed = "SELECT scru64_horizon() > %s"
-    wait_until(lambda: connection.execute(has_passed, [row]).fetchone()[0], "the horizon passes the row", 20)
+    wait_until(lambda: connection.execute(has_passed, [row]).fetchone()[0], "the horizon passes the row")
 
 
 def assert_moves_on(connection: psycopg.Connection) -> None:

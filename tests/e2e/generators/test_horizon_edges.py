@@ -5,12 +5,13 @@ from __future__ import annotations
 import struct
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from time import perf_counter, sleep
+from time import sleep
 
 import psycopg
 import pytest
 
 import expect
+from bench.server import timed
 from idtypes import TYPES
 from server import wait_until
 from wire import EXECUTE, SYNC, RawConnection, message
@@ -248,13 +249,8 @@ def test_the_last_prepared_transaction_leaves_no_cost(new_server):
         locker.execute("SELECT count(pg_advisory_lock(i)) FROM generate_series(1, 30000) AS i")
 
         def cost() -> float:
-            """Returns the least of 20 times, which a busy machine does not change."""
-            times = []
-            for _ in range(20):
-                start = perf_counter()
-                connection.execute("SELECT scru64_horizon()")
-                times.append(perf_counter() - start)
-            return min(times)
+            """Returns the processor time of 20 horizons."""
+            return timed(connection, *["SELECT scru64_horizon()"] * 20)[0]
 
         cost()
         before = cost()

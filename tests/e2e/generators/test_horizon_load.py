@@ -27,6 +27,7 @@ from server import Server, wait_until
 # ----------------------------------------------------------------------------------------- a reader beside disturbances
 
 SECONDS = 12
+MANY = 50
 WRITERS = 12
 SCOPES = ["session", "server"]
 LAYOUTS = ["plain", "range", "hash"]
@@ -274,8 +275,11 @@ def test_a_reader_misses_nothing_under_load(new_server, clock, measured, kind):
         try:
             with running(writers.run, list(range(WRITERS))):
                 end = monotonic() + SECONDS
+                rows = [f"SELECT count(*) > {MANY} FROM {table}" for table in writers.tables]
                 try:
-                    while monotonic() < end and not any(future.done() for future in reading):
+                    while monotonic() < end or not all(map(server.value, rows)):
+                        if any(future.done() for future in reading):
+                            break
                         sleep(1)
                         if is_disturbed:
                             disturbances.next()
@@ -294,7 +298,7 @@ def test_a_reader_misses_nothing_under_load(new_server, clock, measured, kind):
             if reader in naive:
                 missed_without += len(missed)
                 continue
-            assert len(committed) > 50
+            assert len(committed) > MANY
             assert (reader.table, sorted(missed)) == (reader.table, [])
             assert reader.received == committed
             rows += len(committed)
