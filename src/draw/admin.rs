@@ -5,9 +5,9 @@ use core::sync::atomic::Ordering;
 use pgrx::JsonB;
 use pgrx::datum::{Interval, TimestampWithTimeZone};
 use pgrx::pg_sys::Datum;
-use scru_ids::{Context, MAX_TEXT_LEN, State, Word, id_systems};
+use scru_ids::{Context, State, Word, id_systems};
 use scru_server::mark::{self, Mark};
-use scru_server::protocol::{self, Carried, Marks};
+use scru_server::protocol::{self, Marks};
 use serde_json::json;
 
 use crate::call::error::{Error, attempt, sql_error};
@@ -15,14 +15,13 @@ use crate::call::{Call, epoch, row};
 use crate::draw::{generate, node};
 use crate::pg::{clock, wal};
 use crate::settings::FromSettings;
-use crate::shared::id_type::{Terms, Type};
+use crate::shared::id_type::Type;
 use crate::shared::mark_page::{self, Pinned};
+use crate::shared::mark_sequence;
 use crate::shared::marks::Backend;
 use crate::shared::memory;
 use crate::shared::random::Random;
-use crate::shared::state::MarksMemory;
-use crate::shared::word::SharedWord;
-use crate::shared::{mark_sequence, waits};
+use crate::shared::state::SharedWord;
 
 row! {
     /// A row of `scru_generators`.
@@ -44,29 +43,28 @@ row! {
 /// session's settings. The mark is that of draws for shared state, otherwise that of horizons.
 pub fn all(call: Call) -> Result<Datum, Error> {
     call.rows(|| {
-        let memory = memory::of_marks()?;
-        let seen = Mark::ALL.map(|of| attempt(|| Seen::of(memory, of)));
+        let seen = Mark::ALL.map(|of| attempt(|| Seen::of(of)));
         let mut rows = Vec::new();
-        id_systems!(|Id| rows.push(row::<Id>(memory, &seen)?.columns()));
+        id_systems!(|Id| rows.push(row::<Id>(&seen)?.columns()));
         Ok(rows)
     })
 }
 
-fn row<T: Type>(shared: &MarksMemory, seen: &[Result<Seen, Error>; 2]) -> Result<Row, Error> {
-    let (terms, is_shared) = generate::terms::<T>();
+fn row<T: Type>(seen: &[Result<Seen, Error>; 2]) -> Result<Row, Error> {
+    let (context, is_shared) = generate::context::<T>();
     let node = T::Settings::from_settings().ok().and_then(|settings| T::node_text(&settings));
     // Without atomic operations for the word, no state is shared.
     let memory = if Word::<T>::is_lock_free() { Some(memory::of_type::<T>()?) } else { None };
-    let word = memory.map_or_else(Word::<T>::default, |memory| Word::<T>::load(memory.word()));
+    let word = memory.map_or_else(Word::<T>::default, |memory| Word::<T>::load(&memory.word.0));
     let state = (word != Word::<T>::default()).then(|| T::State::unpack(word));
-    let failed = shared.failed.load(Ordering::Relaxed);
-    let (wait, reason) = forecast::<T>(word, terms, is_shared, seen).unwrap_or_else(|error| (0, Some(error)));
+    let failed = memory::of_marks()?.failed.load(Ordering::Relaxed);
+    let (wait, reason) = forecast::<T>(word, context, is_shared, seen).unwrap_or_else(|error| (0, Some(error)));
     let draw = match (&reason, wait) {
         (Some(_), _) => "refuse",
         (None, 0) => "continue",
         (None, _) => "wait",
     };
-    let mark = seen[usize::from(!is_shared)].as_ref().map_or(0, Seen::mark);
+    let mark = seen[usize::from(!is_shared)].as_ref().map_or(0, |seen| seen.durable.max(seen.arrived));
     let time = |micros: i64| (micros != 0).then_some(micros).and_then(epoch::of_unix_micros);
     let last = state.map(|state| T::TICKS.start(T::state_tick(state)));
     Ok(Row {
@@ -79,7 +77,7 @@ fn row<T: Type>(shared: &MarksMemory, seen: &[Result<Seen, Error>; 2]) -> Result
         wait: (wait > 0).then_some(wait).and_then(|wait| Interval::new(0, 0, wait).ok()),
         reason: reason.map(|error| error.message()),
         details: JsonB(json!({
-            "last_id": state.and_then(T::last_id).map(text),
+            "last_id": state.and_then(T::last_id).map(|id| id.to_string()),
             "node_source": T::Settings::node().map(|node| node.source.to_string()),
             "last_failure": time(failed),
         })),
@@ -97,32 +95,19 @@ struct Seen {
 }
 
 impl Seen {
-    fn of(memory: &'static MarksMemory, of: Mark) -> Result<Self, Error> {
-        let durable = loop {
-            match Pinned::existing()? {
-                None => break 0,
-                Some(page) => match page.lock(false) {
-                    Some(page) => break page.time(of)?,
-                    None => clock::wait(1_000, &waits::MARK),
-                },
-            }
-        };
-        let mut marks = Backend::at(memory);
+    fn of(of: Mark) -> Result<Self, Error> {
+        let page = Pinned::existing()?.and_then(|page| page.lock(true));
+        let durable = page.map_or(Ok(0), |page| page.time(of))?;
+        let mut marks = Backend::with(())?;
         let start = if marks.era()? == 0 { durable } else { marks.start(of)? };
-        let carried = mark_sequence::look(of)?;
-        let arrived = carried.filter(|carried| carried.has_arrived).map_or(0, |Carried { time, .. }| time);
-        Ok(Self { start, durable, arrived })
-    }
-
-    fn mark(&self) -> i64 {
-        self.durable.max(self.arrived)
+        Ok(Self { start, durable, arrived: mark_sequence::read(of)?.0.arrived() })
     }
 }
 
 /// What the next draw will do; on a standby, after its promotion: the time that it waits, and the error that it raises.
 fn forecast<T: Type>(
     word: Word<T>,
-    terms: Terms<T>,
+    context: Context<T::Settings>,
     is_shared: bool,
     seen: &[Result<Seen, Error>; 2],
 ) -> Result<(i64, Option<Error>), Error> {
@@ -131,7 +116,7 @@ fn forecast<T: Type>(
         node::check_host::<T>()?;
     }
     let mut random = Random::get(clock::now())?;
-    let context = |now| Context { now, ..terms.context };
+    let context = |now| Context { now, ..context };
     let [draws, horizons] = seen;
     // Draws continue without a mark of the horizons.
     let (from, arrived) = horizons.as_ref().map_or((0, 0), |horizons| (horizons.start, horizons.arrived));
@@ -147,10 +132,6 @@ fn forecast<T: Type>(
         mark::forecast::<T>(clock::now(), |now| mark::private_step(state, from, &context(now), &mut random))
     };
     Ok((wait, refusal.map(|refusal| generate::refused::<T>(refusal, is_shared))))
-}
-
-fn text<T: Type>(id: T) -> String {
-    id.encode(&mut [0; MAX_TEXT_LEN]).to_owned()
 }
 
 /// `scru_set_mark(mark timestamptz) → void`: sets the marks back to a time if they are above it
@@ -170,7 +151,7 @@ pub fn change_marks(call: Call, raises: bool) -> Result<Datum, Error> {
     id_systems!(|Id| if Word::<Id>::is_lock_free() {
         memory::of_type::<Id>()?;
     });
-    let (mut backend, time) = (Backend::new()?, time.clamp(0, mark_page::LAST));
+    let (mut backend, time) = (Backend::with(())?, time.clamp(0, mark_page::LAST));
     if raises {
         protocol::raise_marks(&mut backend, time)?
     } else {

@@ -2,107 +2,108 @@
 
 use pgrx::pg_sys::Datum;
 use scru_ids::{Context, MAX_BEHIND_MICROS, OnClockRollback, Refusal, Step};
-use scru_server::mark::{self, Mark};
-use scru_server::{draw, protocol};
+use scru_server::{draw, mark};
 
 use crate::call::error::{Error, sql_error};
 use crate::call::{Call, epoch};
 use crate::draw::node;
 use crate::feed::publication;
-use crate::pg::{clock, transaction, wal};
-use crate::settings::{self, FromSettings};
-use crate::shared::id_type::{Draw, Terms, Type};
+use crate::pg::clock::{self, WaitEvent};
+use crate::pg::process::PerProcess;
+use crate::pg::{transaction, wal};
+use crate::settings::{self, FromSettings, changes};
+use crate::shared::id_type::{Draws, Type};
 use crate::shared::marks::{Backend, Generator};
+use crate::shared::memory;
 use crate::shared::random::Random;
-use crate::shared::{memory, waits};
+
+/// A wait for the clock to reach the time of the next ID, as pg_stat_activity shows it.
+static CLOCK_WAIT: PerProcess<WaitEvent> = PerProcess::new(WaitEvent::new(c"ScruClock"));
 
 /// `gen_T() → T`
 pub fn generate<T: Type>(_call: Call) -> Result<Datum, Error> {
     loop {
         // A copy would take longer than the rest of a draw.
         // SAFETY: nothing writes the cell while the reference is in use: `prepare` and `wait` are called without it.
-        let draw = match unsafe { &*T::process().draw.as_ptr() } {
-            Some(draw) if draw.as_of == as_of() => draw,
+        let draws = match unsafe { &*T::process().draws.as_ptr() } {
+            Some(draws) if (draws.local, draws.changes) == (transaction::local(), changes()) => draws,
             _ => &prepare::<T>()?,
         };
-        let step = match draw.shared {
-            None => Some(own_step(&draw.terms)?),
-            Some((marks, memory)) => {
-                let mut backend = Backend::at(marks).with(Generator { memory, terms: &draw.terms });
-                if draw.as_of == 0 { draw::draw_unlogged(&mut backend)? } else { draw::draw(&mut backend)? }
+        let Draws { local, ref context, from, arrived, shared, .. } = *draws;
+        let step = match shared {
+            None => Some(own_step::<T>(context, from)?),
+            Some(memory) => {
+                let mut backend = Backend::with(Generator { memory, context, from, arrived })?;
+                if local == 0 { draw::draw_unlogged(&mut backend)? } else { draw::draw(&mut backend)? }
             }
         };
         match step {
             Some(Step::Made(_, id)) => return Ok(id.to_datum()),
             // The shared state has changed, or something was required first.
             None => clock::check_for_interrupts(),
-            Some(Step::Wait(until)) => wait(until, *draw)?,
-            Some(Step::Refused(refusal)) => return Err(refused::<T>(refusal, draw.shared.is_some())),
+            Some(Step::Wait(until)) => wait::<T>(until, shared.is_none().then_some(from))?,
+            Some(Step::Refused(refusal)) => return Err(refused::<T>(refusal, shared.is_some())),
         }
     }
-}
-
-/// The transaction and the settings, as one number, which is not 0.
-#[inline(always)]
-fn as_of() -> u64 {
-    u64::from(settings::changes()) << 32 | u64::from(transaction::local())
 }
 
 /// What the draws of the transaction have in common: publishes the transaction, and looks at what the database carries.
 #[cold]
 #[inline(never)]
-fn prepare<T: Type>() -> Result<Draw<T>, Error> {
-    let last = T::process().draw.get().filter(|last| last.as_of >> 32 == u64::from(settings::changes()));
-    let mut draw = last.map_or_else(configure, Ok)?;
-    draw.terms.from = publication::begin()?;
+fn prepare<T: Type>() -> Result<Draws<T>, Error> {
+    let last = T::process().draws.get().filter(|last| last.changes == changes());
+    let mut draws = last.map_or_else(configure, Ok)?;
+    let from = publication::begin()?;
     // A transaction that began during recovery can outlast it.
-    draw.as_of = if wal::is_in_recovery() { 0 } else { as_of() };
-    if let Some((marks, _)) = draw.shared
-        && draw.as_of != 0
-    {
-        draw.terms.arrived = protocol::learn(&mut Backend::at(marks), Mark::Draws)?.max(publication::arrived());
+    draws.local = from.map_or(0, |_| transaction::local());
+    draws.from = from.unwrap_or(i64::MIN);
+    if draws.shared.is_some() && from.is_some() {
+        draws.arrived = publication::arrived()?;
     }
-    T::process().draw.set(Some(draw));
-    Ok(draw)
+    T::process().draws.set(Some(draws));
+    Ok(draws)
 }
 
 /// What the draws of the session have in common until a setting changes. Announces the node.
 #[cold]
 #[inline(never)]
-fn configure<T: Type>() -> Result<Draw<T>, Error> {
+fn configure<T: Type>() -> Result<Draws<T>, Error> {
     if T::SERVER_WIDE {
         if wal::is_in_recovery() {
             return Err(in_recovery::<T>());
         }
         T::Settings::from_settings()?;
-        node::announce::<T>()?;
+        node::announce::<T>(T::process().draws.get().is_none())?;
     }
-    let (terms, is_shared) = terms::<T>();
-    let shared = if is_shared { Some((memory::of_marks()?, memory::of_type::<T>()?)) } else { None };
-    Ok(Draw { as_of: 0, terms, shared })
+    let (context, is_shared) = context::<T>();
+    let shared = if is_shared { Some(memory::of_type::<T>()?) } else { None };
+    Ok(Draws { changes: changes(), local: 0, context, from: 0, arrived: 0, shared })
 }
 
-/// The terms of draws before a transaction has published, and whether they are from the state that the backends share.
+/// The settings of draws, and whether they are from the state that the backends share.
 ///
 /// The common settings do not apply to SERVER_WIDE types. With the generator scope "server", a clock rollback is an error, because a
 /// reset would break the order of IDs across sessions.
-pub fn terms<T: Type>() -> (Terms<T>, bool) {
+pub fn context<T: Type>() -> (Context<T::Settings>, bool) {
     let is_shared = T::SERVER_WIDE || settings::is_scope_server();
     let on_clock_rollback = if is_shared { OnClockRollback::Error } else { settings::on_clock_rollback() };
-    (Terms::new(on_clock_rollback), is_shared)
+    // Refused settings have their defaults: no ID is generated with them.
+    let settings = T::Settings::from_settings().unwrap_or_default();
+    (Context { settings, on_clock_rollback, now: 0 }, is_shared)
 }
 
 /// Waits until the clock reads a time, or for a part of that: an administrator may set the marks back. Waits within a tick are shorter.
+/// A private generator draws at or above `private_from`.
 #[cold]
 #[inline(never)]
-fn wait<T: Type>(until: i64, draw: Draw<T>) -> Result<(), Error> {
-    T::process().draw.set(None);
+fn wait<T: Type>(until: i64, private_from: Option<i64>) -> Result<(), Error> {
+    T::process().draws.update(|draws| draws.map(|draws| Draws { local: 0, ..draws }));
     // The clock is far behind the transaction's bound. A private generator continues without it.
-    if draw.shared.is_none() && draw.terms.from.saturating_sub(clock::now()) > MAX_BEHIND_MICROS {
+    if private_from.is_some_and(|from| from.saturating_sub(clock::now()) > MAX_BEHIND_MICROS) {
         publication::advance(until);
         return Ok(());
     }
-    clock::wait_until(until.min(clock::now().saturating_add(MAX_BEHIND_MICROS)), &waits::CLOCK);
+    clock::wait_until(until.min(clock::now().saturating_add(MAX_BEHIND_MICROS)), &CLOCK_WAIT);
     publication::begin_anew().map(drop)
 }
 
@@ -121,11 +122,11 @@ pub fn generate_at<T: Type>(call: Call) -> Result<Datum, Error> {
 
 /// Takes one step from the state of this process.
 #[inline(always)]
-fn own_step<T: Type>(terms: &Terms<T>) -> Result<Step<T>, Error> {
+fn own_step<T: Type>(context: &Context<T::Settings>, from: i64) -> Result<Step<T>, Error> {
     let now = clock::now();
-    let context = Context { now, ..terms.context };
     let generator = &T::process().generator;
-    let step = mark::private_step(generator.get().unwrap_or_default(), terms.from, &context, &mut Random::get(now)?);
+    let state = generator.get().unwrap_or_default();
+    let step = mark::private_step(state, from, &Context { now, ..*context }, &mut Random::get(now)?);
     if let Step::Made(next, _) = step {
         generator.set(Some(next));
     }

@@ -14,7 +14,7 @@ use scru_server::setting_state::Source;
 use crate::call::Call;
 use crate::call::error::{self, Error, quoting, sql_error};
 use crate::pg::{catalog, transaction};
-use crate::settings::{self, Deciding, FromSettings, hosts};
+use crate::settings::{Deciding, FromSettings, hosts};
 use crate::shared::id_type::Type;
 use crate::shared::memory;
 use crate::shared::state::TypeMemory;
@@ -42,17 +42,9 @@ fn parsed(text: &[u8]) -> Result<Scru64Node, Error> {
 
 /// Announces the node before a session generates its first ID, and after its settings have changed: logs the node if the last log
 /// message names another one, and warns once if another server may have the same number: once since the start of a Citus node.
-#[inline]
-pub fn announce<T: Type>() -> Result<(), Error> {
-    if T::process().announced.get() == Some(settings::changes()) { Ok(()) } else { announce_change::<T>() }
-}
-
-#[cold]
-#[inline(never)]
-fn announce_change<T: Type>() -> Result<(), Error> {
+pub fn announce<T: Type>(is_first: bool) -> Result<(), Error> {
     check_host::<T>()?;
     log_node::<T>()?;
-    let is_first = T::process().announced.replace(Some(settings::changes())).is_none();
     // A parallel query warns at most once.
     if is_first && !transaction::is_parallel_worker() { warn::<T>() } else { Ok(()) }
 }

@@ -3,8 +3,8 @@
 
 pub mod elsewhere;
 pub mod guard;
-pub mod horizon;
 mod horizon_access;
 mod prepared;
 pub mod publication;
 pub mod reader;
+mod returned;

@@ -51,14 +51,14 @@ pub fn locked_bounds() -> Vec<(u32, i64)> {
 
 /// Before the first draw and the first horizon since the start of the server: transactions that were prepared before it have no entry.
 #[inline]
-pub fn begin(memory: HorizonMemory) {
-    if !memory.has_begun() {
-        begin_first(memory);
+pub fn begin(HorizonMemory { header, .. }: &HorizonMemory) {
+    if header.since.load(Ordering::Acquire) == 0 {
+        begin_first(header);
     }
 }
 
 #[cold]
-fn begin_first(HorizonMemory { header: Header { since, prepared, .. }, .. }: HorizonMemory) {
+fn begin_first(Header { since, prepared, .. }: &Header) {
     if !locked_bounds().is_empty() {
         prepared.fetch_add(1, Ordering::SeqCst);
     }
@@ -69,10 +69,9 @@ fn begin_first(HorizonMemory { header: Header { since, prepared, .. }, .. }: Hor
 ///
 /// Listing the locks costs time, and few servers have prepared transactions. A transaction that takes its lock after the list was
 /// made, and is counted later, still runs, or has ended.
-pub fn bounds(memory: HorizonMemory) -> Vec<i64> {
-    let Header { prepared, ended, .. } = memory.header;
+pub fn bounds(HorizonMemory { header: Header { prepared, ended, .. }, .. }: &HorizonMemory) -> Vec<i64> {
     let before = prepared.load(Ordering::SeqCst);
-    if memory.has_begun() && ended.load(Ordering::SeqCst) >= before {
+    if ended.load(Ordering::SeqCst) >= before {
         return Vec::new();
     }
     let bounds = locked_bounds();
@@ -80,6 +79,5 @@ pub fn bounds(memory: HorizonMemory) -> Vec<i64> {
         ended.fetch_max(before, Ordering::SeqCst);
     }
     let own = own_database();
-    let is_own = |(database, _): &(u32, i64)| *database == own;
-    bounds.into_iter().filter(is_own).map(|(_, bound)| bound).collect()
+    bounds.into_iter().filter(|(database, _)| *database == own).map(|(_, bound)| bound).collect()
 }

@@ -7,7 +7,7 @@ use scru_server::protocol::{self, Marks};
 
 use crate::call::error::{Error, sql_error};
 use crate::call::{Call, epoch};
-use crate::feed::{horizon, publication};
+use crate::feed::{publication, returned};
 use crate::pg::transaction::Snapshot;
 use crate::pg::{clock, process, wal};
 use crate::shared::id_type::Type;
@@ -18,7 +18,7 @@ use crate::shared::marks::Backend;
 /// Raises 25006 during recovery, 40001 if the snapshot is too old.
 pub fn horizon<T: Type>(_call: Call) -> Result<Datum, Error> {
     refuse_elsewhere::<T>()?;
-    horizon::of_statement().map(|micros| first_of::<T>(micros).to_datum())
+    returned::of_statement().map(|micros| first_of::<T>(micros).to_datum())
 }
 
 /// `T_horizon(after T, lag interval DEFAULT '0') → T`: the horizon minus the lag
@@ -37,7 +37,7 @@ pub fn horizon_after<T: Type>(call: Call) -> Result<Datum, Error> {
         .hint(format!("Begin with {}_lower('-infinity').", T::NAME)));
     }
     let after: T = call.id(0);
-    let horizon = horizon::of_statement()?;
+    let horizon = returned::of_statement()?;
     if after > first_of::<T>(horizon) && after.tick() > last_known::<T>()? {
         return Err(sql_error!(ERRCODE_INVALID_PARAMETER_VALUE, "the {} is above all that this server knows", T::NAME)
             .of_type::<T>()
@@ -52,7 +52,7 @@ pub fn horizon_after<T: Type>(call: Call) -> Result<Datum, Error> {
 
 /// The last tick of which this server may have generated an ID. The marks include what is reserved.
 fn last_known<T: Type>() -> Result<u64, Error> {
-    let mut marks = Backend::new()?;
+    let mut marks = Backend::with(())?;
     let mut last = clock::now() + MAX_AHEAD_MICROS;
     for of in Mark::ALL {
         let arrived = protocol::learn(&mut marks, of)?;
@@ -88,7 +88,7 @@ fn refuse_elsewhere<T: Type>() -> Result<(), Error> {
 /// `scru_horizon_holders() → setof (pid integer, first_time timestamptz)`: the transactions of this database that hold the horizon
 pub fn holders(call: Call) -> Result<Datum, Error> {
     call.rows(|| {
-        let holders = if wal::is_in_recovery() { Vec::new() } else { horizon::holders()? };
+        let holders = if wal::is_in_recovery() { Vec::new() } else { returned::holders()? };
         Ok(holders.into_iter().map(|(pid, bound)| (pid, epoch::of_unix_micros(bound))).collect::<Vec<_>>())
     })
 }

@@ -1,7 +1,7 @@
 //! Scans and rows of system catalogs. All functions must be called in a transaction.
 
 use core::cell::OnceCell;
-use core::ffi::CStr;
+use core::ffi::{CStr, c_int};
 use core::ptr;
 
 use pgrx::pg_sys::{self, Datum, Oid};
@@ -14,18 +14,26 @@ use crate::pg::unguarded::{ReleaseSysCache, SearchSysCache1, SysCacheGetAttr, ge
 const LOCK: pg_sys::LOCKMODE = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
 
 /// Calls `visit` for each row of a catalog, or of another table, with the row and the tuple descriptor.
-pub fn scan(catalog: Oid, mut visit: impl FnMut(pg_sys::HeapTuple, pg_sys::TupleDesc)) {
+pub fn scan(catalog: Oid, visit: impl FnMut(pg_sys::HeapTuple, pg_sys::TupleDesc)) {
+    // No index: a sequential scan.
+    scan_index(catalog, Oid::INVALID, &mut [], visit);
+}
+
+/// As [`scan`], for the rows that an index finds by keys.
+fn scan_index(
+    catalog: Oid,
+    index: Oid,
+    keys: &mut [pg_sys::ScanKeyData],
+    mut visit: impl FnMut(pg_sys::HeapTuple, pg_sys::TupleDesc),
+) {
     // SAFETY: the table is open while it is scanned.
     unsafe {
         let relation = pg_sys::table_open(catalog, LOCK);
-        // No index: a sequential scan. A null snapshot: the catalog snapshot.
-        let scan = pg_sys::systable_beginscan(relation, Oid::INVALID, false, ptr::null_mut(), 0, ptr::null_mut());
-        loop {
-            let row = pg_sys::systable_getnext(scan);
-            if row.is_null() {
-                break;
-            }
-            visit(row, (*relation).rd_att);
+        let (has_index, count) = (index != Oid::INVALID, keys.len() as c_int);
+        // A null snapshot: the catalog snapshot.
+        let scan = pg_sys::systable_beginscan(relation, index, has_index, ptr::null_mut(), count, keys.as_mut_ptr());
+        while let Some(row) = ptr::NonNull::new(pg_sys::systable_getnext(scan)) {
+            visit(row.as_ptr(), (*relation).rd_att);
         }
         pg_sys::systable_endscan(scan);
         pg_sys::table_close(relation, LOCK);
@@ -36,29 +44,20 @@ pub fn scan(catalog: Oid, mut visit: impl FnMut(pg_sys::HeapTuple, pg_sys::Tuple
 /// name, the number stays with the column. A trigger without WHEN and list of columns has no dependency on one of its own.
 pub fn remembers_column(trigger: Oid, table: Oid, number: i32) -> bool {
     let mut remembered = None;
-    // SAFETY: the table is open while it is scanned. The rows of the catalog have this form.
+    // SAFETY: the rows of the catalog have this form.
     unsafe {
-        let relation = pg_sys::table_open(pg_sys::DependRelationId, LOCK);
         let mut keys = [pg_sys::ScanKeyData::default(); 2];
         let columns = [pg_sys::Anum_pg_depend_classid, pg_sys::Anum_pg_depend_objid];
         for ((key, column), value) in keys.iter_mut().zip(columns).zip([pg_sys::TriggerRelationId, trigger]) {
             let equal = pg_sys::BTEqualStrategyNumber as u16;
             pg_sys::ScanKeyInit(key, column as i16, equal, pg_sys::F_OIDEQ.into(), Datum::from(value));
         }
-        let index = pg_sys::DependDependerIndexId;
-        let scan = pg_sys::systable_beginscan(relation, index.into(), true, ptr::null_mut(), 2, keys.as_mut_ptr());
-        loop {
-            let row = pg_sys::systable_getnext(scan);
-            if row.is_null() {
-                break;
-            }
+        scan_index(pg_sys::DependRelationId, pg_sys::DependDependerIndexId.into(), &mut keys, |row, _| {
             let form = &*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_depend>();
             if form.refclassid == pg_sys::RelationRelationId && form.refobjid == table && form.refobjsubid != 0 {
                 remembered = Some(form.refobjsubid);
             }
-        }
-        pg_sys::systable_endscan(scan);
-        pg_sys::table_close(relation, LOCK);
+        });
         if remembered.is_none() {
             let address =
                 |class, object, part| pg_sys::ObjectAddress { classId: class, objectId: object, objectSubId: part };

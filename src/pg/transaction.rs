@@ -1,5 +1,6 @@
 //! Transactions: those of other processes, the snapshot of a statement, events of this process, and subtransactions.
 
+use core::ops::Range;
 use core::ptr;
 use core::slice;
 use core::sync::atomic::{AtomicI32, AtomicU32, Ordering};
@@ -112,16 +113,6 @@ impl Snapshot {
         unsafe { pg_sys::XactIsoLevel >= pg_sys::XACT_REPEATABLE_READ as i32 }
     }
 
-    /// Whether the snapshot has a content that [`content`](Self::content) has returned.
-    pub fn has(&self, content: &[u32]) -> bool {
-        let (first, end, running) = self.parts();
-        let [of_first, of_end, of_running @ ..] = content else { return false };
-        *of_first == u32::from(first)
-            && *of_end == u32::from(end)
-            && of_running.len() == running.len()
-            && of_running.iter().zip(running).all(|(a, b)| *a == u32::from(*b))
-    }
-
     /// The content of the snapshot: what it sees depends on nothing but that and on the statement's own changes.
     pub fn content(&self) -> Box<[u32]> {
         let (first, end, running) = self.parts();
@@ -135,14 +126,14 @@ impl Snapshot {
         oldest != 0 && (content[0].wrapping_sub(oldest) as i32) < 0
     }
 
-    /// The transactions that the snapshot saw running, and the first one that it does not see.
-    pub fn unseen(self, next: u64) -> (Vec<u64>, u64) {
-        let (_, end, running) = self.parts();
+    /// The transactions that the snapshot saw running, and the numbers of those that had not begun, up to the next transaction.
+    pub fn unseen(self) -> (Vec<u64>, Range<u64>) {
+        let (next, (_, end, running)) = (next(), self.parts());
         let full = |transaction: &TransactionId| {
             let behind = (next as u32).wrapping_sub(u32::from(*transaction));
             next - u64::from(behind)
         };
-        (running.iter().map(full).collect(), full(&end))
+        (running.iter().map(full).collect(), full(&end)..next)
     }
 }
 

@@ -2,12 +2,11 @@
 
 use core::cell::Cell;
 
-use scru_ids::{Context, GeneratedId, OnClockRollback, SqlId, State, Stored};
+use scru_ids::{Context, GeneratedId, SqlId, State, Stored};
 
 use crate::call::stored::StoredId;
 use crate::settings::FromSettings;
-use crate::shared::state::{MarksMemory, TypeMemory};
-use crate::shared::word::{Atomic, SharedWord};
+use crate::shared::state::{Atomic, SharedWord, TypeMemory};
 
 /// An ID type with the process's state of it. [`crate::symbols`] implements this trait for every ID system.
 pub trait Type: StoredId + GeneratedId<State: State<Word: SharedWord>, Settings: FromSettings> {
@@ -18,47 +17,32 @@ pub trait Type: StoredId + GeneratedId<State: State<Word: SharedWord>, Settings:
 pub struct Process<T: Type> {
     /// The state of the process's own generator; `None` before its first ID.
     pub generator: Cell<Option<T::State>>,
-    /// The value of [`changes`](crate::settings::changes) for which this process has announced the server's node, which it does before its first ID.
-    pub announced: Cell<Option<u32>>,
     /// The shared memory; `None` until it is looked up.
     pub memory: Cell<Option<&'static TypeMemory<Atomic<T>>>>,
-    /// What the last draw had found; `None` before the first.
-    pub draw: Cell<Option<Draw<T>>>,
+    /// What the draws have in common; `None` before the first.
+    pub draws: Cell<Option<Draws<T>>>,
 }
 
-/// What the draws of a type have in common, until the transaction ends or a setting changes.
+/// What the draws of a type in this process have in common until the transaction ends or a setting changes.
 #[derive(Clone, Copy)]
-pub struct Draw<T: Type> {
-    /// The transaction and the settings, as one number.
-    pub as_of: u64,
-    pub terms: Terms<T>,
-    /// The state that the backends share; `None` for that of the process.
-    pub shared: Option<(&'static MarksMemory, &'static TypeMemory<Atomic<T>>)>,
-}
-
-/// What the draws of a transaction have in common.
-#[derive(Clone, Copy)]
-pub struct Terms<T: Type> {
+pub struct Draws<T: Type> {
+    /// The value of [`changes`](crate::settings::changes) when the settings were read.
+    pub changes: u32,
+    /// The number of the transaction in this process; 0 during recovery, and after a wait.
+    pub local: u32,
     /// The settings, without a reading of the clock.
     pub context: Context<T::Settings>,
-    /// The time at or above which the process draws.
+    /// The time at or above which the process draws in the transaction.
     pub from: i64,
     /// The time that has arrived with the database, for which draws from shared state wait; 0 if there is none.
     pub arrived: i64,
-}
-
-impl<T: Type> Terms<T> {
-    /// The terms before the transaction has published.
-    pub fn new(on_clock_rollback: OnClockRollback) -> Self {
-        // Refused settings have their defaults: no ID is generated with them.
-        let settings = T::Settings::from_settings().unwrap_or_default();
-        Self { context: Context { settings, on_clock_rollback, now: 0 }, from: 0, arrived: 0 }
-    }
+    /// The state that the backends share; `None` for that of the process.
+    pub shared: Option<&'static TypeMemory<Atomic<T>>>,
 }
 
 impl<T: Type> Process<T> {
     pub const fn new() -> Self {
-        Self { generator: Cell::new(None), announced: Cell::new(None), memory: Cell::new(None), draw: Cell::new(None) }
+        Self { generator: Cell::new(None), memory: Cell::new(None), draws: Cell::new(None) }
     }
 }
 

@@ -19,8 +19,9 @@ use scru_server::protocol::Lsn;
 
 use crate::call::error::{Error, sql_error};
 use crate::pg::buffer::LockedPage;
+use crate::pg::clock::WaitEvent;
+use crate::pg::process::PerProcess;
 use crate::pg::{global_page, wal};
-use crate::shared::waits;
 
 /// The number of the file, and its path.
 const NUMBER: u32 = 8672;
@@ -60,6 +61,9 @@ const CHECKSUM: usize = offset_of!(Content, checksum);
 /// The last time that a mark can have: the last one of a type with 48 bits of milliseconds.
 pub const LAST: i64 = Ticks::UNIX_MILLIS_48.start(Ticks::UNIX_MILLIS_48.max);
 
+/// A wait for another backend that has locked a mark, as pg_stat_activity shows it.
+pub static LOCK_WAIT: PerProcess<WaitEvent> = PerProcess::new(WaitEvent::new(c"ScruMark"));
+
 /// The pinned buffer of the page.
 pub struct Pinned(pg_sys::Buffer);
 
@@ -84,7 +88,7 @@ impl Pinned {
     /// Locks the page. Returns `None` if another backend has locked it and `wait` is false.
     pub fn lock(self, wait: bool) -> Option<MarkPage> {
         // SAFETY: the buffer is pinned, and its pin is passed on.
-        unsafe { LockedPage::lock(self.0, wait.then_some(&waits::MARK)) }.map(MarkPage)
+        unsafe { LockedPage::lock(self.0, wait.then_some(&LOCK_WAIT)) }.map(MarkPage)
     }
 }
 

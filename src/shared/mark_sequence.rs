@@ -19,8 +19,7 @@ use crate::pg::buffer::{LockedPage, Place};
 use crate::pg::catalog;
 use crate::pg::process::PerProcess;
 use crate::pg::server;
-use crate::shared::mark_page::LAST;
-use crate::shared::waits;
+use crate::shared::mark_page::{LAST, LOCK_WAIT};
 
 /// The name of a sequence in the internal schema, in which only its owner can create objects.
 const fn name(of: Mark) -> &'static CStr {
@@ -32,18 +31,19 @@ const fn name(of: Mark) -> &'static CStr {
 
 /// What this process keeps of a sequence.
 #[derive(Clone, Copy)]
-struct Kept {
-    number: Oid,
+pub struct Kept {
+    pub number: Oid,
     /// Where its page was when it was last read or written.
-    place: Option<Place>,
-    known: Known,
+    pub place: Option<Place>,
+    pub known: Known,
 }
 
 const NOTHING: Kept = Kept { number: Oid::INVALID, place: None, known: Known { era: 0, until: 0, version: 0 } };
 
 static KEPT: PerProcess<[Cell<Kept>; 2]> = PerProcess::new([Cell::new(NOTHING), Cell::new(NOTHING)]);
 
-fn kept(of: Mark) -> &'static Cell<Kept> {
+#[inline(always)]
+pub fn kept(of: Mark) -> &'static Cell<Kept> {
     &KEPT[of as usize]
 }
 
@@ -62,105 +62,57 @@ unsafe extern "C-unwind" fn forget(_argument: Datum, changed: Oid) {
     }
 }
 
-/// What this process knows of a sequence.
-#[inline(always)]
-pub fn known(of: Mark) -> Known {
-    kept(of).get().known
-}
-
-/// Remembers that.
-pub fn know(of: Mark, known: Known) {
-    kept(of).update(|kept| Kept { known, ..kept });
-}
-
-/// Whether the value has a version, as far as it can be told without opening the sequence.
-#[inline]
-pub fn has_version(of: Mark, version: Lsn) -> bool {
-    kept(of).get().place.is_some_and(|place| place.has_position(version))
-}
-
 /// What a sequence carries, and its version: the position of the end of the record that wrote it. As all functions here, 55000 if the
 /// extension's sequence is missing or has become unlogged.
 pub fn read(of: Mark) -> Result<(Carried, Lsn), Error> {
-    let sequence = Sequence::open(of, pg_sys::RowExclusiveLock as LOCKMODE)?;
-    let page = sequence.lock(true).ok_or_else(|| missing(of))?;
-    Ok((sequence.value(&page), page.position()))
-}
-
-/// As [`read`], on a standby as well; `None` if another backend has locked the page of the sequence.
-pub fn look(of: Mark) -> Result<Option<Carried>, Error> {
-    let sequence = Sequence::open(of, pg_sys::AccessShareLock as LOCKMODE)?;
-    Ok(sequence.lock(false).map(|page| sequence.value(&page)))
+    with_page(of, |_, page| {
+        // SAFETY: the page is locked.
+        let FormData_pg_sequence_data { last_value, log_cnt, is_called } = unsafe { *data(page) };
+        // A value outside of the range of marks counts as the nearest one.
+        let time = if is_called { last_value.clamp(0, LAST) } else { 0 };
+        (Carried { time, has_arrived: is_called && log_cnt != system_identifier() }, page.position())
+    })
 }
 
 /// Writes what a sequence carries. Returns the position of the end of the record; `None` and writes nothing if `old` is not the present
 /// version.
 pub fn write(of: Mark, old: Lsn, new: Carried) -> Result<Option<Lsn>, Error> {
-    let sequence = Sequence::open(of, pg_sys::RowExclusiveLock as LOCKMODE)?;
-    let page = sequence.lock(true).ok_or_else(|| missing(of))?;
-    if page.position() != old {
-        return Ok(None);
-    }
-    let data = data(&page);
-    // SAFETY: the closure changes fields of the sequence's tuple, which is in the page. The relation is open.
-    Ok(Some(unsafe {
-        page.log(server::is_logged(sequence.relation), |_| {
-            // Dumps set the value, which must be in the range of the sequence.
-            (*data).last_value = new.time.max(1);
-            (*data).log_cnt = if new.has_arrived { 0 } else { system_identifier() };
-            (*data).is_called = new.time > 0;
+    with_page(of, |sequence, page| {
+        let data = data(page);
+        // SAFETY: the closure changes fields of the sequence's tuple, which is in the page. The relation is open.
+        (page.position() == old).then(|| unsafe {
+            page.log(server::is_logged(sequence), |_| {
+                // Dumps set the value, which must be in the range of the sequence.
+                (*data).last_value = new.time.max(1);
+                (*data).log_cnt = if new.has_arrived { 0 } else { system_identifier() };
+                (*data).is_called = new.time > 0;
+            })
         })
-    }))
+    })
 }
 
-/// A sequence, which is closed when the value is dropped.
-struct Sequence {
-    of: Mark,
-    relation: Relation,
-    mode: LOCKMODE,
-}
-
-impl Drop for Sequence {
-    fn drop(&mut self) {
-        // SAFETY: the relation is open.
-        unsafe { pg_sys::relation_close(self.relation, self.mode) };
+/// Runs `work` with a sequence and its page, which is locked. If an error of the server ends the wait for the lock, the transaction
+/// closes the sequence.
+fn with_page<R>(of: Mark, work: impl FnOnce(Relation, &LockedPage) -> R) -> Result<R, Error> {
+    // A standby permits this lock as well.
+    const LOCK: LOCKMODE = pg_sys::RowExclusiveLock as LOCKMODE;
+    if kept(of).get().number == Oid::INVALID {
+        kept(of).set(Kept { number: find(of)?, ..NOTHING });
     }
-}
-
-impl Sequence {
-    fn open(of: Mark, mode: LOCKMODE) -> Result<Self, Error> {
-        if kept(of).get().number == Oid::INVALID {
-            kept(of).set(Kept { number: find(of)?, ..NOTHING });
-        }
-        // SAFETY: a look-up. The lock on the sequence keeps its file while it is open.
-        let relation = unsafe { pg_sys::try_relation_open(kept(of).get().number, mode) };
-        if relation.is_null() {
+    // SAFETY: a look-up. The lock on the sequence keeps its file while it is open. It has one page.
+    unsafe {
+        let sequence = pg_sys::try_relation_open(kept(of).get().number, LOCK);
+        if sequence.is_null() {
             return Err(missing(of));
         }
-        let sequence = Self { of, relation, mode };
-        // SAFETY: the relation is open.
-        if unsafe { (*(*relation).rd_rel).relpersistence } as u8 != pg_sys::RELPERSISTENCE_PERMANENT {
-            return Err(unlogged(of));
-        }
-        Ok(sequence)
-    }
-
-    /// Locks the page. Returns `None` if another backend has locked it and `wait` is false.
-    fn lock(&self, wait: bool) -> Option<LockedPage> {
-        // SAFETY: the relation is open, and has one page.
-        unsafe {
-            let page = LockedPage::lock(pg_sys::ReadBuffer(self.relation, 0), wait.then_some(&waits::MARK))?;
-            kept(self.of).update(|kept| Kept { place: Some(page.place()), ..kept });
-            Some(page)
-        }
-    }
-
-    /// What the sequence carries. A value outside of the range of marks counts as the nearest one.
-    fn value(&self, page: &LockedPage) -> Carried {
-        // SAFETY: the page is locked.
-        let FormData_pg_sequence_data { last_value, log_cnt, is_called } = unsafe { *data(page) };
-        let time = if is_called { last_value.clamp(0, LAST) } else { 0 };
-        Carried { time, has_arrived: is_called && log_cnt != system_identifier() }
+        let is_permanent = (*(*sequence).rd_rel).relpersistence as u8 == pg_sys::RELPERSISTENCE_PERMANENT;
+        let page = is_permanent.then(|| LockedPage::lock(pg_sys::ReadBuffer(sequence, 0), Some(&LOCK_WAIT))).flatten();
+        let result = page.map(|page| {
+            kept(of).update(|kept| Kept { place: Some(page.place()), ..kept });
+            work(sequence, &page)
+        });
+        pg_sys::relation_close(sequence, LOCK);
+        result.ok_or_else(|| unlogged(of))
     }
 }
 

@@ -2,11 +2,11 @@
 
 use core::cell::Cell;
 use core::sync::atomic::Ordering;
-use std::panic::UnwindSafe;
+use std::panic::{AssertUnwindSafe, UnwindSafe};
 use std::time::Instant;
 
 use pgrx::PgTryBuilder;
-use scru_ids::{Context, OnClockRollback, Word, id_systems};
+use scru_ids::{Context, Word, id_systems};
 use scru_server::draw::{self, Access};
 use scru_server::mark::Mark;
 use scru_server::protocol::{Carried, Known, Lsn, Marks, Pending};
@@ -14,13 +14,12 @@ use scru_server::protocol::{Carried, Known, Lsn, Marks, Pending};
 use crate::call::error::Error;
 use crate::pg::process::PerProcess;
 use crate::pg::{clock, wal};
-use crate::shared::id_type::{Terms, Type};
+use crate::shared::id_type::Type;
 use crate::shared::mark_page::{LAST, MarkPage, Pinned};
-use crate::shared::mark_sequence;
+use crate::shared::mark_sequence::{self, Kept};
 use crate::shared::memory;
 use crate::shared::random::Random;
-use crate::shared::state::{MarkMemory, MarksMemory, TypeMemory};
-use crate::shared::word::{Atomic, SharedWord};
+use crate::shared::state::{Atomic, MarkMemory, MarksMemory, SharedWord, TypeMemory};
 
 /// The reservation that this process has last asked to renew.
 static ASKED: PerProcess<Cell<i64>> = PerProcess::new(Cell::new(0));
@@ -34,42 +33,34 @@ fn start_in(era: u64, time: i64) -> u64 {
     era << TIME_BITS | time.clamp(0, LAST) as u64
 }
 
-/// A backend's access to what the backends share.
-pub struct Backend<G = ()> {
-    pub memory: &'static MarksMemory,
+/// A backend's access to what the backends share, and to the generator of a type if there is one.
+pub struct Backend<G> {
+    memory: &'static MarksMemory,
     page: Option<MarkPage>,
     generator: G,
 }
 
-impl Backend {
-    /// 53200 if not enough shared memory is left.
-    pub fn new() -> Result<Self, Error> {
-        Ok(Self::at(memory::of_marks()?))
-    }
-
-    pub const fn at(memory: &'static MarksMemory) -> Self {
-        Self { memory, page: None, generator: () }
-    }
-
-    /// As the backend of a generator.
-    pub fn with<T: Type>(self, generator: Generator<T>) -> Backend<Generator<T>> {
-        Backend { memory: self.memory, page: None, generator }
-    }
-}
-
 impl<G> Backend<G> {
+    /// 53200 if not enough shared memory is left.
+    #[inline]
+    pub fn with(generator: G) -> Result<Self, Error> {
+        Ok(Self { memory: memory::of_marks()?, page: None, generator })
+    }
+
     fn page(&self) -> &MarkPage {
         // Impossible: the protocol accesses the page under its lock only, which the model checks.
         self.page.as_ref().unwrap_or_else(|| unreachable!("the page is not locked"))
     }
 
+    /// Notes the time if an access to the page fails.
     fn noting_failures<R>(&self, access: impl FnOnce() -> Result<R, Error> + UnwindSafe) -> Result<R, Error> {
         let memory = self.memory;
+        let note = || memory.failed.store(clock::now(), Ordering::Relaxed);
         let guarded = PgTryBuilder::new(access).catch_others(|cause| {
-            memory.note_failure();
+            note();
             cause.rethrow()
         });
-        guarded.execute().inspect_err(|_| memory.note_failure())
+        guarded.execute().inspect_err(|_| note())
     }
 
     fn of(&self, mark: Mark) -> &'static MarkMemory {
@@ -166,7 +157,7 @@ impl<G> Marks for Backend<G> {
     }
 
     fn durable(&mut self, of: Mark) -> Result<i64, Error> {
-        self.page().time(of).inspect_err(|_| self.memory.note_failure())
+        self.noting_failures(AssertUnwindSafe(|| self.page().time(of)))
     }
 
     fn log(&mut self, of: Mark, time: i64) -> Result<Lsn, Error> {
@@ -175,9 +166,9 @@ impl<G> Marks for Backend<G> {
 
     fn lower_words(&mut self, time: i64) -> Result<(), Error> {
         id_systems!(|Id| if Word::<Id>::is_lock_free() {
-            let terms = &Terms::<Id>::new(OnClockRollback::default());
-            let generator = Generator { memory: memory::of_type::<Id>()?, terms };
-            draw::lower_word(&mut Backend::at(self.memory).with(generator), time)?;
+            let (memory, context) = (memory::of_type::<Id>()?, &Context::default());
+            let generator = Generator::<Id> { memory, context, from: 0, arrived: 0 };
+            draw::lower_word(&mut Backend::with(generator)?, time)?;
         });
         Ok(())
     }
@@ -202,15 +193,16 @@ impl<G> Marks for Backend<G> {
 
     #[inline(always)]
     fn known(&self, of: Mark) -> Known {
-        mark_sequence::known(of)
+        mark_sequence::kept(of).get().known
     }
 
     fn know(&mut self, of: Mark, known: Known) {
-        mark_sequence::know(of, known);
+        mark_sequence::kept(of).update(|kept| Kept { known, ..kept });
     }
 
+    #[inline(always)]
     fn has_version(&mut self, of: Mark, version: Lsn) -> Result<bool, Error> {
-        Ok(mark_sequence::has_version(of, version))
+        Ok(mark_sequence::kept(of).get().place.is_some_and(|place| place.has_position(version)))
     }
 
     fn read_carried(&mut self, of: Mark) -> Result<(Carried, Lsn), Error> {
@@ -226,7 +218,12 @@ impl<G> Marks for Backend<G> {
 #[derive(Clone, Copy)]
 pub struct Generator<'t, T: Type> {
     pub memory: &'static TypeMemory<Atomic<T>>,
-    pub terms: &'t Terms<T>,
+    /// The settings, without a reading of the clock.
+    pub context: &'t Context<T::Settings>,
+    /// The time at or above which the process draws in its transaction.
+    pub from: i64,
+    /// The time that has arrived with the database, for which the draws wait; 0 if there is none.
+    pub arrived: i64,
 }
 
 impl<T: Type> Access<T> for Backend<Generator<'_, T>> {
@@ -234,27 +231,27 @@ impl<T: Type> Access<T> for Backend<Generator<'_, T>> {
 
     #[inline(always)]
     fn word(&mut self) -> Result<Word<T>, Error> {
-        Ok(Word::<T>::load(self.generator.memory.word()))
+        Ok(Word::<T>::load(&self.generator.memory.word.0))
     }
 
     #[inline(always)]
     fn swap(&mut self, old: Word<T>, new: Word<T>) -> Result<bool, Error> {
-        Ok(Word::<T>::replace(self.generator.memory.word(), old, new))
+        Ok(Word::<T>::replace(&self.generator.memory.word.0, old, new))
     }
 
     #[inline(always)]
     fn context(&self, now: i64) -> Context<T::Settings> {
-        Context { now, ..self.generator.terms.context }
+        Context { now, ..*self.generator.context }
     }
 
     #[inline(always)]
     fn from(&self) -> i64 {
-        self.generator.terms.from
+        self.generator.from
     }
 
     #[inline(always)]
     fn arrived(&self) -> i64 {
-        self.generator.terms.arrived
+        self.generator.arrived
     }
 
     #[inline(always)]

@@ -6,7 +6,8 @@
 
 use core::cell::Cell;
 use core::ffi::{CStr, c_void};
-use core::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use core::ptr;
+use core::sync::atomic::{AtomicI64, AtomicU64};
 use std::ffi::CString;
 use std::panic::UnwindSafe;
 
@@ -18,8 +19,7 @@ use crate::call::error::{Error, sql_error};
 use crate::pg::process::PerProcess;
 use crate::pg::{datum, server, transaction};
 use crate::shared::id_type::Type;
-use crate::shared::state::{MarksMemory, TypeMemory};
-use crate::shared::word::{Atomic, SharedWord};
+use crate::shared::state::{Atomic, MarksMemory, SharedWord, TypeMemory};
 
 /// The size of a cache line, in bytes. The server rounds each allocation in the main segment up to it.
 const CACHE_LINE: usize = 128;
@@ -44,67 +44,54 @@ pub struct Header {
     pub ended: AtomicU64,
 }
 
-/// What a process shares for the horizon.
-#[repr(C, align(64))]
-pub struct Slot {
+/// The bound of a transaction.
+#[repr(C)]
+pub struct Published {
     /// The [`Owner`](scru_server::horizon::Owner): the transaction that has published last.
     pub owner: AtomicU64,
     pub bound: AtomicI64,
 }
 
+/// What a process shares for the horizon.
+#[repr(C, align(64))]
+pub struct Slot {
+    pub published: Published,
+}
+
 /// The entry of a transaction in the table.
 #[repr(C)]
 pub struct Entry {
-    /// The [`Owner`](scru_server::horizon::Owner).
-    pub state: AtomicU64,
-    pub bound: AtomicI64,
+    pub published: Published,
     pub database: AtomicU64,
 }
 
 /// The shared memory of the horizon.
-#[derive(Clone, Copy)]
+#[repr(C)]
 pub struct HorizonMemory {
-    pub marks: &'static MarksMemory,
-    pub header: &'static Header,
-    pub slots: &'static [Slot],
-    pub entries: &'static [Entry],
+    pub header: Header,
+    entries: [Entry; ENTRIES as usize],
+    pub slots: [Slot],
 }
 
 impl HorizonMemory {
     fn size() -> usize {
-        size_of::<Header>() + transaction::processes() * size_of::<Slot>() + ENTRIES as usize * size_of::<Entry>()
+        size_of::<Header>() + ENTRIES as usize * size_of::<Entry>() + transaction::processes() * size_of::<Slot>()
     }
 
     /// # Safety
     /// The memory is zeroed, has the size, is aligned to a cache line, and remains for the life of the process.
-    unsafe fn at(marks: &'static MarksMemory, memory: *mut c_void) -> Self {
-        let count = transaction::processes();
-        // SAFETY: guaranteed by the caller.
-        unsafe {
-            let header = memory.cast::<Header>();
-            let slots = header.add(1).cast::<Slot>();
-            let entries = slots.add(count).cast::<Entry>();
-            Self {
-                marks,
-                header: &*header,
-                slots: core::slice::from_raw_parts(slots, count),
-                entries: core::slice::from_raw_parts(entries, ENTRIES as usize),
-            }
-        }
+    unsafe fn at(memory: *mut c_void) -> &'static Self {
+        // SAFETY: guaranteed by the caller. The number of the slots is part of the pointer.
+        unsafe { &*(ptr::slice_from_raw_parts(memory, transaction::processes()) as *const Self) }
     }
 
-    /// Whether a process has drawn or has read a horizon since the start of the server.
-    pub fn has_begun(&self) -> bool {
-        self.header.since.load(Ordering::Acquire) != 0
-    }
-
-    pub fn entry(&self, transaction: u64) -> &'static Entry {
+    pub fn entry(&self, transaction: u64) -> &Entry {
         &self.entries[(transaction % ENTRIES) as usize]
     }
 }
 
 static MARKS_MEMORY: PerProcess<Cell<Option<&'static MarksMemory>>> = PerProcess::new(Cell::new(None));
-static HORIZON_MEMORY: PerProcess<Cell<Option<HorizonMemory>>> = PerProcess::new(Cell::new(None));
+static HORIZON_MEMORY: PerProcess<Cell<Option<&'static HorizonMemory>>> = PerProcess::new(Cell::new(None));
 
 /// What the backends share of the marks. 53200 if not enough shared memory is left.
 #[inline]
@@ -147,33 +134,22 @@ unsafe fn find_struct<M>(kept: &Cell<Option<&'static M>>, name: &CStr) -> Result
     Ok(memory)
 }
 
-/// The shared memory of the horizon; `None` if no process of this server can allocate it. 53200 if not enough shared memory is left.
+/// The shared memory of the horizon; `None` if no process of this server can allocate it. Without `allocate`, does not allocate it where
+/// the server can tell whether it exists. 53200 if not enough shared memory is left.
 #[inline]
-pub fn of_horizon() -> Result<Option<HorizonMemory>, Error> {
+pub fn of_horizon(allocate: bool) -> Result<Option<&'static HorizonMemory>, Error> {
     match HORIZON_MEMORY.get() {
         Some(memory) => Ok(Some(memory)),
-        None => find_of_horizon(true),
-    }
-}
-
-/// As [`of_horizon`], but does not allocate the memory where the server can tell whether it exists.
-pub fn existing_of_horizon() -> Result<Option<HorizonMemory>, Error> {
-    match HORIZON_MEMORY.get() {
-        Some(memory) => Ok(Some(memory)),
-        None => find_of_horizon(false),
+        None => find_of_horizon(allocate),
     }
 }
 
 #[cold]
-fn find_of_horizon(allocate: bool) -> Result<Option<HorizonMemory>, Error> {
-    let Some(found) = find(|| server::large_shared_memory(HORIZON, HorizonMemory::size(), allocate))? else {
-        return Ok(None);
-    };
-    let marks = of_marks()?;
+fn find_of_horizon(allocate: bool) -> Result<Option<&'static HorizonMemory>, Error> {
+    let found = find(|| server::large_shared_memory(HORIZON, HorizonMemory::size(), allocate))?;
     // SAFETY: the allocation has this size, is aligned to a page, and its mapping is pinned.
-    let memory = unsafe { HorizonMemory::at(marks, found) };
-    HORIZON_MEMORY.set(Some(memory));
-    Ok(Some(memory))
+    HORIZON_MEMORY.set(found.map(|found| unsafe { HorizonMemory::at(found) }));
+    Ok(HORIZON_MEMORY.get())
 }
 
 /// Finds or allocates shared memory with a function that raises 53200 if not enough is left. Adds a HINT to this error.
@@ -229,11 +205,9 @@ unsafe extern "C-unwind" fn startup() {
         }
         let allocate = |name: &CStr, size| pg_sys::ShmemInitStruct(name.as_ptr(), size, &mut false);
         id_systems!(|Id| if Word::<Id>::is_lock_free() {
-            let memory = allocate(&name::<Id>(), size_of::<TypeMemory<Atomic<Id>>>()).cast::<TypeMemory<Atomic<Id>>>();
-            Id::process().memory.set(Some(&*memory));
+            Id::process().memory.set(Some(&*allocate(&name::<Id>(), size_of::<TypeMemory<Atomic<Id>>>()).cast()));
         });
-        let marks = &*allocate(MARKS, size_of::<MarksMemory>()).cast::<MarksMemory>();
-        MARKS_MEMORY.set(Some(marks));
-        HORIZON_MEMORY.set(Some(HorizonMemory::at(marks, allocate(HORIZON, HorizonMemory::size()))));
+        MARKS_MEMORY.set(Some(&*allocate(MARKS, size_of::<MarksMemory>()).cast()));
+        HORIZON_MEMORY.set(Some(HorizonMemory::at(allocate(HORIZON, HorizonMemory::size()))));
     }
 }

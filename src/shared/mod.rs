@@ -8,5 +8,3 @@ pub mod marks;
 pub mod memory;
 pub mod random;
 pub mod state;
-pub mod waits;
-pub mod word;

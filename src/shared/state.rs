@@ -1,8 +1,9 @@
 //! What the backends share, except for readers: the marks and the state of each type. [`memory`](crate::shared::memory) finds it.
 
-use core::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use core::sync::atomic::AtomicI64;
 
-use crate::pg::clock;
+use portable_atomic::{AtomicU64, AtomicU128, Ordering};
+use scru_ids::Word;
 
 /// What the backends share of the marks. All fields are initially 0.
 #[repr(C, align(64))]
@@ -27,18 +28,10 @@ pub struct MarkMemory {
     pub pending_position: AtomicU64,
 }
 
-impl MarksMemory {
-    /// Records that the page could not be accessed.
-    #[cold]
-    pub fn note_failure(&self) {
-        self.failed.store(clock::now(), Ordering::Relaxed);
-    }
-}
-
 /// What the backends share of a type whose word is `A`. All fields are initially 0.
 #[repr(C, align(64))]
 pub struct TypeMemory<A> {
-    pub(super) word: Padded<A>,
+    pub word: Padded<A>,
     /// The checksum of the last log message that names the node of the server; 0 if there is none.
     pub announced: AtomicU64,
     /// The log messages that name nodes of databases, as a set of one bit for each.
@@ -49,11 +42,43 @@ pub struct TypeMemory<A> {
 
 /// 16 bytes, so that the layout is the same for all types.
 #[repr(C, align(16))]
-pub struct Padded<A>(A);
+pub struct Padded<A>(pub A);
 
-impl<A> TypeMemory<A> {
-    #[inline(always)]
-    pub fn word(&self) -> &A {
-        &self.word.0
-    }
+/// The word of a generator state that backends share: `u64` or `u128`.
+pub trait SharedWord: Copy + Default + Eq + Send + Sync + 'static {
+    /// The word in shared memory.
+    type Atomic: Sync + 'static;
+
+    /// Whether the processor has atomic instructions for the word. Their emulation by a lock works only within one process.
+    fn is_lock_free() -> bool;
+
+    fn load(word: &Self::Atomic) -> Self;
+    /// Replaces `old` by `new` with a compare-and-swap. Returns `false` if another backend has changed the word.
+    fn replace(word: &Self::Atomic, old: Self, new: Self) -> bool;
 }
+
+macro_rules! shared_word {
+    ($word:ty, $atomic:ty) => {
+        impl SharedWord for $word {
+            type Atomic = $atomic;
+
+            fn is_lock_free() -> bool {
+                <$atomic>::is_lock_free()
+            }
+
+            fn load(word: &$atomic) -> Self {
+                word.load(Ordering::SeqCst)
+            }
+
+            fn replace(word: &$atomic, old: Self, new: Self) -> bool {
+                word.compare_exchange(old, new, Ordering::SeqCst, Ordering::Relaxed).is_ok()
+            }
+        }
+    };
+}
+
+shared_word!(u64, AtomicU64);
+shared_word!(u128, AtomicU128);
+
+/// The word of an ID type in shared memory.
+pub type Atomic<T> = <Word<T> as SharedWord>::Atomic;

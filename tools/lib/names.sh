@@ -5,4 +5,4 @@ source "$(dirname "$0")/env.sh"
 
 grep -v '^\(--\|\\\)' tests/pg_regress/expected/names.out
 sed -n 's/^\(\*\*\|| .* | \)\([0-9A-Z]\{5\}\)\([.*]\| |\).*/SQLSTATE \2/p' docs/errors.md | sort -u
-sed -n 's/.*WaitEvent::new(c"\(.*\)").*/wait event \1/p' src/shared/waits.rs
+sed -n 's/.*WaitEvent::new(c"\(.*\)").*/wait event \1/p' src/*/*.rs

@@ -123,7 +123,7 @@ macro_rules! packed {
 pub(crate) use packed;
 
 /// The input of a step, besides the state and the random source.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Context<S> {
     /// The clock reading, in microseconds since 1970-01-01 UTC.
     pub now: i64,

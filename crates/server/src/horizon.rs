@@ -14,6 +14,8 @@
 //!
 //! As with [`protocol`](crate::protocol), the functions are straight-line code over their accesses.
 
+use core::ops::Range;
+
 /// The number of entries of the table. Transactions whose numbers differ by a multiple of it share an entry: the latest of those that
 /// have drawn and ended has it.
 pub const ENTRIES: u64 = 1 << 16;
@@ -52,6 +54,15 @@ impl Owner {
     }
 }
 
+/// What has an owner and a bound in shared memory.
+#[derive(Clone, Copy, Debug)]
+pub enum Place {
+    /// The slot of a process, by its index.
+    Slot(usize),
+    /// The entry of the table for a transaction number.
+    Entry(u64),
+}
+
 /// Access to what the processes of a server share. An error ends the function that gets it.
 ///
 /// A parallel worker publishes for the transaction of its leader.
@@ -74,40 +85,29 @@ pub trait HorizonAccess {
     fn own(&self) -> Owner;
     /// The slot of this process's transaction.
     fn own_slot(&self) -> usize;
-    /// Replaces the owner of the transaction's slot with a compare-and-swap. Returns `false` if another process has changed it.
-    fn replace_owner(&mut self, old: Owner, new: Owner) -> Result<bool, Self::Error>;
-    /// Stores the owner of the transaction's slot.
-    fn set_owner(&mut self, owner: Owner) -> Result<(), Self::Error>;
-    /// Stores the bound of the transaction's slot.
-    fn set_bound(&mut self, bound: i64) -> Result<(), Self::Error>;
-
-    /// Loads the owner of the entry for a transaction number.
-    fn entry_owner(&mut self, transaction: u64) -> Result<Owner, Self::Error>;
-    /// Replaces the owner of the entry with a compare-and-swap. Returns `false` if another process has changed it.
-    fn replace_entry_owner(&mut self, transaction: u64, old: Owner, new: Owner) -> Result<bool, Self::Error>;
-    /// Stores the owner of the entry.
-    fn set_entry_owner(&mut self, transaction: u64, owner: Owner) -> Result<(), Self::Error>;
-    /// Loads the bound of the entry; `None` if it is of another database.
-    fn entry(&mut self, transaction: u64) -> Result<Option<i64>, Self::Error>;
-    /// Stores the bound of the entry.
-    fn set_entry(&mut self, transaction: u64, bound: i64) -> Result<(), Self::Error>;
-
     /// The number of slots.
     fn slots(&self) -> usize;
-    /// Loads the owner of a slot.
-    fn owner_of(&mut self, slot: usize) -> Result<Owner, Self::Error>;
-    /// Loads the bound of a slot.
-    fn bound_of(&mut self, slot: usize) -> Result<i64, Self::Error>;
+
+    /// Loads the owner.
+    fn owner(&mut self, of: Place) -> Result<Owner, Self::Error>;
+    /// Replaces the owner with a compare-and-swap. Returns `false` if another process has changed it.
+    fn replace_owner(&mut self, of: Place, old: Owner, new: Owner) -> Result<bool, Self::Error>;
+    /// Stores the owner.
+    fn set_owner(&mut self, of: Place, owner: Owner) -> Result<(), Self::Error>;
+    /// Loads the bound; for an entry of another database, the largest number.
+    fn bound(&mut self, of: Place) -> Result<i64, Self::Error>;
+    /// Stores the bound.
+    fn set_bound(&mut self, of: Place, bound: i64) -> Result<(), Self::Error>;
+
     /// Whether the server says that the transaction runs in the process of the slot, in the reader's database.
     fn runs(&mut self, slot: usize, owner: Owner) -> Result<bool, Self::Error>;
-    /// The lowest bound of the database's prepared transactions; `None` if there are none.
-    fn prepared(&mut self) -> Result<Option<i64>, Self::Error>;
-    /// The number of the next transaction.
-    fn next_transaction(&mut self) -> Result<u64, Self::Error>;
+    /// The lowest bound of the database's prepared transactions; the largest number if there are none.
+    fn prepared(&mut self) -> Result<i64, Self::Error>;
     /// The number before which transactions may have ended without an entry.
     fn since(&mut self) -> Result<u64, Self::Error>;
-    /// The transactions that the snapshot saw running, and the number from which on it saw none.
-    fn unseen(&mut self, next: u64) -> Result<(Vec<u64>, u64), Self::Error>;
+    /// The transactions that the snapshot saw running, and the numbers of those that it did not see: from the first one that had not
+    /// begun up to the next transaction.
+    fn unseen(&mut self) -> Result<(Vec<u64>, Range<u64>), Self::Error>;
     /// Whether a transaction has committed, and no longer runs.
     fn has_committed(&mut self, transaction: u64) -> Result<bool, Self::Error>;
 }
@@ -117,9 +117,9 @@ pub trait HorizonAccess {
 ///
 /// The published bound stays the same: the other processes of a parallel query draw above it.
 pub fn publish<A: HorizonAccess>(access: &mut A) -> Result<i64, A::Error> {
-    let (own, slot) = (access.own(), access.own_slot());
+    let (own, slot) = (access.own(), Place::Slot(access.own_slot()));
     loop {
-        let owner = access.owner_of(slot)?;
+        let owner = access.owner(slot)?;
         if owner == own {
             break;
         }
@@ -128,32 +128,32 @@ pub fn publish<A: HorizonAccess>(access: &mut A) -> Result<i64, A::Error> {
             access.pause()?;
             continue;
         }
-        if access.replace_owner(owner, own.busy())? {
+        if access.replace_owner(slot, owner, own.busy())? {
             let bound = access.floor()?.max(access.now()?);
-            access.set_bound(bound)?;
-            access.set_owner(own)?;
+            access.set_bound(slot, bound)?;
+            access.set_owner(slot, own)?;
             break;
         }
     }
     // A reader that has not seen the owner has raised the floor before.
     access.fence()?;
-    Ok(access.bound_of(slot)?.max(access.floor()?))
+    Ok(access.bound(slot)?.max(access.floor()?))
 }
 
 /// Writes the bound of a transaction to the table. Must be called while the server still says that the transaction runs.
 pub fn record<A: HorizonAccess>(access: &mut A, transaction: u64, bound: i64) -> Result<(), A::Error> {
-    let own = Owner::of_entry(transaction);
+    let (own, entry) = (Owner::of_entry(transaction), Place::Entry(transaction));
     loop {
-        let owner = access.entry_owner(transaction)?;
+        let owner = access.owner(entry)?;
         // A later transaction has the entry: readers that need this one find that it is lost.
         if owner >= own {
             return Ok(());
         }
         if owner.is_busy() {
             access.pause()?;
-        } else if access.replace_entry_owner(transaction, owner, own.busy())? {
-            access.set_entry(transaction, bound)?;
-            return access.set_entry_owner(transaction, own);
+        } else if access.replace_owner(entry, owner, own.busy())? {
+            access.set_bound(entry, bound)?;
+            return access.set_owner(entry, own);
         }
     }
 }
@@ -168,24 +168,21 @@ pub fn horizon<A: HorizonAccess>(access: &mut A) -> Result<Option<i64>, A::Error
     let mut horizon = access.raise_floor()?;
     access.fence()?;
     for slot in 0..access.slots() {
-        let owner = access.owner_of(slot)?;
+        let owner = access.owner(Place::Slot(slot))?;
         // A busy owner has not yet loaded the floor.
         if owner == Owner::NONE || owner.is_busy() {
             continue;
         }
         // Before the server is asked: while the transaction runs, its bound does not change.
-        let bound = access.bound_of(slot)?;
+        let bound = access.bound(Place::Slot(slot))?;
         if access.runs(slot, owner)? {
             horizon = horizon.min(bound);
         }
     }
-    if let Some(bound) = access.prepared()? {
-        horizon = horizon.min(bound);
-    }
+    horizon = horizon.min(access.prepared()?);
     access.fence()?;
-    let next = access.next_transaction()?;
+    let (running, Range { start: end, end: next }) = access.unseen()?;
     let since = access.since()?;
-    let (running, end) = access.unseen(next)?;
     for transaction in running {
         let Some(bound) = look_up(access, transaction, since)? else { return Ok(None) };
         horizon = horizon.min(bound);
@@ -193,7 +190,7 @@ pub fn horizon<A: HorizonAccess>(access: &mut A) -> Result<Option<i64>, A::Error
     // One open transaction can have begun any number of subtransactions, which have numbers of their own.
     for latest in end.max(next.saturating_sub(ENTRIES))..next {
         // No transaction from `end` on has had the entry.
-        if end >= since && access.entry_owner(latest)? < Owner::of_entry(end) {
+        if end >= since && access.owner(Place::Entry(latest))? < Owner::of_entry(end) {
             continue;
         }
         for transaction in (end..=latest).rev().step_by(ENTRIES as usize) {
@@ -207,9 +204,9 @@ pub fn horizon<A: HorizonAccess>(access: &mut A) -> Result<Option<i64>, A::Error
 /// The bound of a transaction that the snapshot does not see; the largest number if it holds nothing, `None` if its bound is not known.
 /// Transactions before `since` may have ended without an entry.
 fn look_up<A: HorizonAccess>(access: &mut A, transaction: u64, since: u64) -> Result<Option<i64>, A::Error> {
-    let own = Owner::of_entry(transaction);
+    let (own, entry) = (Owner::of_entry(transaction), Place::Entry(transaction));
     loop {
-        let owner = access.entry_owner(transaction)?;
+        let owner = access.owner(entry)?;
         let is_lost = owner > own.busy() || owner < own && transaction < since;
         if is_lost {
             // If it still runs, its slot has been considered. If it has rolled back, nobody will see its rows.
@@ -222,9 +219,9 @@ fn look_up<A: HorizonAccess>(access: &mut A, transaction: u64, since: u64) -> Re
             access.pause()?;
             continue;
         }
-        let bound = access.entry(transaction)?.unwrap_or(i64::MAX);
+        let bound = access.bound(entry)?;
         access.fence()?;
-        if access.entry_owner(transaction)? == own {
+        if access.owner(entry)? == own {
             return Ok(Some(bound));
         }
     }

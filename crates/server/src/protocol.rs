@@ -30,6 +30,13 @@ pub struct Carried {
     pub has_arrived: bool,
 }
 
+impl Carried {
+    /// The time if it has arrived; otherwise 0.
+    pub const fn arrived(self) -> i64 {
+        if self.has_arrived { self.time } else { 0 }
+    }
+}
+
 /// What a process knows of the mark that its database carries: in this version, it is its own, and reaches up to a time that was
 /// reserved in an era.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

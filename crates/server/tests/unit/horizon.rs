@@ -142,101 +142,82 @@ impl HorizonAccess for Run<'_> {
     fn own_slot(&self) -> usize {
         0
     }
-    fn replace_owner(&mut self, old: Owner, new: Owner) -> Result<bool, Stop> {
+    fn slots(&self) -> usize {
+        1
+    }
+
+    fn owner(&mut self, of: Place) -> Result<Owner, Stop> {
+        if let (Place::Entry(_), false) = (of, self.is_writer) {
+            if self.mistake == Mistake::LooksUpFirst {
+                // As it was when the snapshot was taken.
+                return Ok(Owner::NONE);
+            }
+            // A reader that waits for the entry would otherwise take any number of steps.
+            if self.next == self.answers.len() && self.world.state & 1 == 1 {
+                return Err(Stop);
+            }
+        }
+        self.access(|world| *world.owner_at(of) as i64).map(|word| Owner(word as u64))
+    }
+    fn replace_owner(&mut self, of: Place, old: Owner, new: Owner) -> Result<bool, Stop> {
         self.access(|world| {
             world.flush_all();
-            let is_old = world.owner == old.0;
+            let owner = world.owner_at(of);
+            let is_old = *owner == old.0;
             if is_old {
-                world.owner = new.0;
+                *owner = new.0;
             }
             i64::from(is_old)
         })
         .map(|done| done == 1)
     }
-    fn set_owner(&mut self, owner: Owner) -> Result<(), Stop> {
+    fn set_owner(&mut self, of: Place, owner: Owner) -> Result<(), Stop> {
         self.access(|world| {
-            world.buffer.push((true, owner.0));
+            match of {
+                Place::Slot(_) => world.buffer.push((true, owner.0)),
+                Place::Entry(_) => world.state = owner.0,
+            }
             0
         })
         .map(drop)
     }
-    fn set_bound(&mut self, bound: i64) -> Result<(), Stop> {
-        self.access(|world| {
-            world.buffer.push((false, bound as u64));
-            0
-        })
-        .map(drop)
-    }
-
-    fn entry_owner(&mut self, _: u64) -> Result<Owner, Stop> {
-        if !self.is_writer && self.mistake == Mistake::LooksUpFirst {
-            // As it was when the snapshot was taken.
-            return Ok(Owner::NONE);
-        }
-        // A reader that waits for the entry would otherwise take any number of steps.
-        if !self.is_writer && self.next == self.answers.len() && self.world.state & 1 == 1 {
-            return Err(Stop);
-        }
-        self.access(|world| world.state as i64).map(|word| Owner(word as u64))
-    }
-    fn replace_entry_owner(&mut self, _: u64, _: Owner, new: Owner) -> Result<bool, Stop> {
-        self.access(|world| {
-            world.flush_all();
-            world.state = new.0;
-            1
-        })
-        .map(|_| true)
-    }
-    fn set_entry_owner(&mut self, _: u64, owner: Owner) -> Result<(), Stop> {
-        self.access(|world| {
-            world.state = owner.0;
-            0
-        })
-        .map(drop)
-    }
-    fn entry(&mut self, _: u64) -> Result<Option<i64>, Stop> {
-        self.access(|world| world.entry).map(Some)
-    }
-    fn set_entry(&mut self, _: u64, bound: i64) -> Result<(), Stop> {
-        self.access(|world| {
-            world.entry = bound;
-            0
-        })
-        .map(drop)
-    }
-
-    fn slots(&self) -> usize {
-        1
-    }
-    fn owner_of(&mut self, _: usize) -> Result<Owner, Stop> {
-        self.access(|world| world.owner as i64).map(|word| Owner(word as u64))
-    }
-    fn bound_of(&mut self, _: usize) -> Result<i64, Stop> {
+    fn bound(&mut self, of: Place) -> Result<i64, Stop> {
         let is_writer = self.is_writer;
         self.access(|world| {
             let stored = world.buffer.iter().rev().find(|(is_owner, _)| is_writer && !is_owner);
-            stored.map_or(world.bound, |(_, bound)| *bound as i64)
+            match of {
+                Place::Slot(_) => stored.map_or(world.bound, |(_, bound)| *bound as i64),
+                Place::Entry(_) => world.entry,
+            }
         })
     }
+    fn set_bound(&mut self, of: Place, bound: i64) -> Result<(), Stop> {
+        self.access(|world| {
+            match of {
+                Place::Slot(_) => world.buffer.push((false, bound as u64)),
+                Place::Entry(_) => world.entry = bound,
+            }
+            0
+        })
+        .map(drop)
+    }
+
     fn runs(&mut self, _: usize, owner: Owner) -> Result<bool, Stop> {
         self.access(|world| i64::from(world.running && owner == OWN)).map(|runs| runs == 1)
     }
-    fn prepared(&mut self) -> Result<Option<i64>, Stop> {
+    fn prepared(&mut self) -> Result<i64, Stop> {
         self.access(|world| {
             world.floor = world.floor.max(world.late);
             0
         })
-        .map(|_| None)
-    }
-    fn next_transaction(&mut self) -> Result<u64, Stop> {
-        Ok(NUMBER + 1)
+        .map(|_| i64::MAX)
     }
     fn since(&mut self) -> Result<u64, Stop> {
         Ok(1)
     }
-    fn unseen(&mut self, _: u64) -> Result<(Vec<u64>, u64), Stop> {
+    fn unseen(&mut self) -> Result<(Vec<u64>, Range<u64>), Stop> {
         let is_unseen = self.world.sees == Some(false) && self.mistake != Mistake::Forgets;
-        Ok((if is_unseen { vec![NUMBER] } else { Vec::new() }, NUMBER + 1))
+        Ok((if is_unseen { vec![NUMBER] } else { Vec::new() }, NUMBER + 1..NUMBER + 1))
     }
     fn has_committed(&mut self, _: u64) -> Result<bool, Stop> {
         Ok(true)
@@ -244,6 +225,13 @@ impl HorizonAccess for Run<'_> {
 }
 
 impl World {
+    fn owner_at(&mut self, of: Place) -> &mut u64 {
+        match of {
+            Place::Slot(_) => &mut self.owner,
+            Place::Entry(_) => &mut self.state,
+        }
+    }
+
     fn flush_one(&mut self) {
         let (is_owner, word) = self.buffer.remove(0);
         if is_owner {
@@ -333,7 +321,7 @@ impl Run<'_> {
             }
             1 => {
                 let from = publish(self)?;
-                let bound = if self.mistake == Mistake::ComparesWithBound { self.bound_of(0)? } else { from };
+                let bound = if self.mistake == Mistake::ComparesWithBound { self.bound(Place::Slot(0))? } else { from };
                 self.world.accepted = Some(bound - LAG);
                 if !draws_first {
                     // The clock is read when the ID is drawn.
@@ -350,7 +338,7 @@ impl Run<'_> {
                 self.world.committed = true;
             }
             3 | 4 => {
-                let bound = self.bound_of(0)?;
+                let bound = self.bound(Place::Slot(0))?;
                 record(self, NUMBER, bound)?;
             }
             _ => return Ok(false),

@@ -3,8 +3,7 @@
 use core::cell::RefCell;
 use std::collections::HashMap;
 
-use scru_server::horizon::{self, HorizonAccess, Owner};
-use scru_server::protocol;
+use scru_server::horizon::{self, HorizonAccess, Owner, Place};
 
 use crate::call::error::{Error, sql_error};
 use crate::feed::horizon_access::SharedHorizon;
@@ -12,7 +11,6 @@ use crate::feed::prepared;
 use crate::pg::portal;
 use crate::pg::process::PerProcess;
 use crate::pg::transaction::{self, Snapshot};
-use crate::shared::marks::Backend;
 use crate::shared::memory;
 
 /// The horizons that this process has returned in a transaction, by the client's statement and the content of the snapshot.
@@ -21,8 +19,7 @@ use crate::shared::memory;
 /// because a transaction may roll back in between. So the first one is returned again. A later statement can have an equal snapshot:
 /// on an idle server, it would never read the last row if it had the same value.
 struct Returned {
-    local: u64,
-    last: Option<(i64, Box<[u32]>, i64)>,
+    local: u32,
     all: HashMap<(i64, Box<[u32]>), i64>,
     /// The number of values at which those that nobody can ask for are removed.
     full: usize,
@@ -33,32 +30,17 @@ const OF_TRANSACTION: i64 = 0;
 
 static RETURNED: PerProcess<RefCell<Option<Returned>>> = PerProcess::new(RefCell::new(None));
 
-fn statement() -> i64 {
-    if Snapshot::is_of_transaction() { OF_TRANSACTION } else { portal::statement() }
-}
-
-fn returned(statement: i64, snapshot: &Snapshot) -> Option<i64> {
-    let returned = RETURNED.borrow();
-    let returned = returned.as_ref().filter(|returned| returned.local == u64::from(transaction::local()))?;
-    match &returned.last {
-        Some((of_last, content, value)) if *of_last == statement && snapshot.has(content) => Some(*value),
-        _ => returned.all.get(&(statement, snapshot.content())).copied(),
-    }
-}
-
-fn remember(statement: i64, snapshot: &Snapshot, value: i64) {
-    let content = snapshot.content();
-    let local = u64::from(transaction::local());
+fn remember(key: (i64, Box<[u32]>), value: i64) {
+    let local = transaction::local();
     let mut returned = RETURNED.borrow_mut();
     returned.take_if(|returned| returned.local != local);
-    let returned = returned.get_or_insert_with(|| Returned { local, last: None, all: HashMap::new(), full: 64 });
+    let returned = returned.get_or_insert_with(|| Returned { local, all: HashMap::new(), full: 64 });
     if returned.all.len() >= returned.full {
         let is_open = |statement| statement == OF_TRANSACTION || portal::is_open(statement);
         returned.all.retain(|(statement, content), _| is_open(*statement) && !Snapshot::is_gone(content));
         returned.full = 64.max(2 * returned.all.len());
     }
-    returned.all.insert((statement, content.clone()), value);
-    returned.last = Some((statement, content, value));
+    returned.all.insert(key, value);
 }
 
 /// The horizon of the snapshot of the statement, in microseconds since 1970-01-01 UTC. 40001 if the snapshot is too old,
@@ -66,27 +48,27 @@ fn remember(statement: i64, snapshot: &Snapshot, value: i64) {
 pub fn of_statement() -> Result<i64, Error> {
     // SAFETY: this function returns before the statement ends.
     let snapshot = unsafe { Snapshot::active() };
-    let statement = statement();
-    if let Some(value) = returned(statement, &snapshot) {
-        return Ok(value);
+    let statement = if Snapshot::is_of_transaction() { OF_TRANSACTION } else { portal::statement() };
+    let key = (statement, snapshot.content());
+    if let Some(returned) = &*RETURNED.borrow()
+        && returned.local == transaction::local()
+        && let Some(value) = returned.all.get(&key)
+    {
+        return Ok(*value);
     }
     if transaction::is_parallel_worker() {
         return Err(sql_error!(ERRCODE_INVALID_TRANSACTION_STATE, "cannot read a horizon in a parallel worker")
             .hint("Declare the function that calls it as PARALLEL RESTRICTED."));
     }
-    let mut access = access()?;
+    let mut access = reader()?;
     access.snapshot = Some(snapshot);
     let value = horizon::horizon(&mut access)?.ok_or_else(too_old)?;
-    remember(statement, &snapshot, value);
+    remember(key, value);
     Ok(value)
 }
 
-/// The access of a reader.
-fn access() -> Result<SharedHorizon, Error> {
-    let memory = memory::of_horizon()?.ok_or_else(memory::no_memory)?;
-    protocol::begin(&mut Backend::at(memory.marks))?;
-    prepared::begin(memory);
-    Ok(SharedHorizon::new(memory))
+fn reader() -> Result<SharedHorizon, Error> {
+    Ok(SharedHorizon::new(memory::of_horizon(true)?.ok_or_else(memory::no_memory)?))
 }
 
 #[cold]
@@ -102,11 +84,11 @@ fn too_old() -> Error {
 
 /// The transactions of this database that hold the horizon: the process ID, `None` if it is prepared, and the bound.
 pub fn holders() -> Result<Vec<(Option<i32>, i64)>, Error> {
-    let mut access = SharedHorizon::new(memory::of_horizon()?.ok_or_else(memory::no_memory)?);
+    let mut access = reader()?;
     let mut holders = Vec::new();
     for slot in 0..access.slots() {
-        let owner = access.owner_of(slot)?;
-        let bound = access.bound_of(slot)?;
+        let owner = access.owner(Place::Slot(slot))?;
+        let bound = access.bound(Place::Slot(slot))?;
         if owner != Owner::NONE && access.runs(slot, owner)? {
             holders.push((Some(owner.pid() as i32), bound));
         }
