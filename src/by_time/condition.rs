@@ -2,8 +2,8 @@
 //!
 //! A comparison with a constant time is rewritten into a native comparison with the first ID of a tick, which every part of the
 //! planner can use: the proofs for partial indexes, constraint exclusion, and partition pruning. A constant range becomes two of them.
-//! A comparison with a time near the clock, such as `now() - interval '1 day'`, is rewritten likewise, with `T_time_bound`: such a time
-//! is before that of the largest ID. A bitmap scan then does not evaluate it for each row.
+//! A comparison with a time near the clock, such as `now() - interval '1 day'`, is rewritten likewise, with `T_lower` or `T_time_bound`:
+//! such a time is before that of the largest ID. A bitmap scan then does not evaluate it for each row.
 //!
 //! A comparison with any other time keeps its operator. An index gets a native comparison with `T_time_bound` as its condition.
 //! That function returns NULL if no ID satisfies the comparison. A NULL condition correctly finds no rows, but it would also find
@@ -188,10 +188,16 @@ impl<'p> Condition<'p> {
         Some(expression::list([self.with_id(operator, id)?]))
     }
 
-    /// For a time near the clock, `id >= T_time_bound(time, symbol)` or `id < T_time_bound(time, symbol)`, with the symbol of `>=` or `>`.
+    /// For a time near the clock, `id >= bound` or `id < bound`, where the bound is the first ID of a tick: `T_lower(time)`, or, if the
+    /// operator is `>` or `<=`, `T_time_bound(time, '>')`.
     fn near_clock<T: StoredId>(&self, operator: Operator) -> Option<Nodes<'p>> {
         use Operator::{Greater, GreaterOrEqual, Less};
-        let bound = self.bound::<T>(if operator.is_at_start_of_tick() { GreaterOrEqual } else { Greater })?;
+        let bound = if operator.is_at_start_of_tick() {
+            let function = expression::cast(pg_sys::TIMESTAMPTZOID, self.id_type)?;
+            expression::call(function, self.id_type, [copy_node(self.operand)])
+        } else {
+            self.bound::<T>(Greater)?
+        };
         let operator = if operator.is_lower_bound() { GreaterOrEqual } else { Less };
         Some(expression::list([self.compared(operator, bound)?]))
     }

@@ -8,7 +8,7 @@ use scru_server::time_compare::Operator;
 use crate::pg::nodes::{NodeRef, Nodes, Root};
 use crate::pg::process::LookedUp;
 use crate::pg::unguarded::{
-    SearchSysCache1, SearchSysCache3, buildoidvector, contain_subplans, contain_volatile_functions,
+    GetSysCacheOid, SearchSysCache1, SearchSysCache3, buildoidvector, contain_subplans, contain_volatile_functions,
     estimate_expression_value, evaluate_expr, exprType, get_negator, get_opcode, get_opfamily_member, lappend,
     lookup_type_cache, makeConst, makeFuncExpr,
 };
@@ -137,6 +137,16 @@ fn is_heap(relation: Oid) -> bool {
         catalog::read(row, |class: &pg_sys::FormData_pg_class| class.relam)
     };
     access_method.is_none_or(|method| [pg_sys::HEAP_TABLE_AM_OID, Oid::INVALID].contains(&method))
+}
+
+/// The function of the cast between two types; `None` if there is none, or if the user must not execute it. Only the owner of one of the
+/// types can create a cast.
+pub fn cast(source: Oid, target: Oid) -> Option<Oid> {
+    let cache = pg_sys::SysCacheIdentifier::CASTSOURCETARGET as c_int;
+    let (column, none) = (pg_sys::Anum_pg_cast_castfunc as i16, Datum::null());
+    // SAFETY: the keys have the types of the cache's.
+    let function = unsafe { GetSysCacheOid(cache, column, source.into(), target.into(), none, none) };
+    (function != Oid::INVALID && server::may_execute(function)).then_some(function)
 }
 
 /// The function with a name, which is the concatenation of parts, and argument types in a schema; `None` if there is none, if it is

@@ -393,14 +393,8 @@ impl<'p> Column<'p> {
     fn of_times(&self) -> Option<VariableStatData> {
         // SAFETY: the statistics are null or a row of pg_statistic.
         let row = unsafe { time_statistics::of_times(self.statistics.statsTuple) }?;
-        let (type_, is_unique) = (pg_sys::TIMESTAMPTZOID, false);
-        Some(VariableStatData {
-            statsTuple: row,
-            vartype: type_,
-            atttype: type_,
-            isunique: is_unique,
-            ..self.statistics
-        })
+        let type_ = pg_sys::TIMESTAMPTZOID;
+        Some(VariableStatData { statsTuple: row, vartype: type_, atttype: type_, isunique: false, ..self.statistics })
     }
 
     /// The fraction of NULLs in the column, and 0 if there are no statistics.

@@ -18,8 +18,10 @@ use core::ffi::c_int;
 use core::ptr;
 
 use pgrx::pg_sys::{
-    self, ArrayExpr, BoolExpr, BoolExprType, FromExpr, IndexOptInfo, JoinExpr, List, Node, NodeTag, NullTest, Oid,
-    OpExpr, PlannerInfo, RelOptInfo, RowCompareExpr, SQLValueFunction, ScalarArrayOpExpr, SortGroupClause, TargetEntry,
+    self, ArrayExpr, BTEqualStrategyNumber as EQUAL, BTGreaterEqualStrategyNumber as GREATER_OR_EQUAL,
+    BTGreaterStrategyNumber as GREATER, BTLessEqualStrategyNumber as LESS_OR_EQUAL, BTLessStrategyNumber as LESS,
+    BoolExpr, BoolExprType, FromExpr, IndexOptInfo, JoinExpr, List, Node, NodeTag, NullTest, Oid, OpExpr, PlannerInfo,
+    RelOptInfo, RowCompareExpr, SQLValueFunction, ScalarArrayOpExpr, SortGroupClause, TargetEntry,
 };
 use scru_server::time_compare::Operator;
 
@@ -32,12 +34,6 @@ use crate::pg::unguarded::{
     lookup_type_cache, make_ands_explicit, make_ands_implicit, makeBoolExpr, makeRelabelType, makeTargetEntry,
     pg_detoast_datum, predicate_implied_by, pull_varnos,
 };
-
-const LESS: u32 = pg_sys::BTLessStrategyNumber;
-const LESS_OR_EQUAL: u32 = pg_sys::BTLessEqualStrategyNumber;
-const EQUAL: u32 = pg_sys::BTEqualStrategyNumber;
-const GREATER_OR_EQUAL: u32 = pg_sys::BTGreaterEqualStrategyNumber;
-const GREATER: u32 = pg_sys::BTGreaterStrategyNumber;
 
 /// The btree operator family of timestamptz, timestamp and date, and two of its operators.
 pub const TIME_FAMILY: u32 = 434;

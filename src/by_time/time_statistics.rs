@@ -20,6 +20,7 @@ use crate::by_time::time_of_id;
 use crate::call::error::Error;
 use crate::call::stored::{StoredDatum, StoredId};
 use crate::call::{Call, epoch};
+use crate::pg::datum;
 use crate::pg::nodes::{NodeRef, Nodes, Root};
 use crate::pg::process::PerProcess;
 use crate::pg::unguarded::{
@@ -49,41 +50,49 @@ pub fn request<T: StoredId>(call: Call) -> Result<Datum, Error> {
     }
 }
 
-/// The function that returns the sampled IDs to [`time`].
-static FETCH: PerProcess<Cell<pg_sys::AnalyzeAttrFetchFunc>> = PerProcess::new(Cell::new(None));
+/// The time of a row without an ID, which is the time of no ID.
+const NULL: i64 = i64::MAX;
 
-/// The time of a sampled ID.
-unsafe extern "C-unwind" fn time<T: StoredId>(column: *mut VacAttrStats, row: c_int, is_null: *mut bool) -> Datum {
-    // SAFETY: the function returns IDs of the type.
+/// The time with a number among those that [`compute`] passes.
+unsafe extern "C-unwind" fn time(column: *mut VacAttrStats, number: c_int, is_null: *mut bool) -> Datum {
+    // SAFETY: there are as many as rows.
     unsafe {
-        let id = FETCH.get().map_or(Datum::null(), |fetch| fetch(column, row, is_null));
-        if *is_null { id } else { T::from_stored(T::Stored::from_datum(id)).map_or(0, epoch::of).into() }
+        let time = *(*column).exprvals.add(number as usize);
+        *is_null = time.value() as i64 == NULL;
+        time
     }
 }
 
-/// Computes the statistics of a column from a sample, and those of the times.
+/// Computes the statistics of a column from a sample, and those of the times, in their order: that of the rows matters only for
+/// statistics that [`add_slots`] ignores.
 unsafe extern "C-unwind" fn compute<T: StoredId>(
     column: *mut VacAttrStats,
     fetch: pg_sys::AnalyzeAttrFetchFunc,
     rows: c_int,
     total: f64,
 ) {
-    // SAFETY: ANALYZE passes the struct that `request` has filled in, and a function that returns the sampled values.
+    // SAFETY: ANALYZE passes the struct that `request` has filled in, and a function that returns the sampled values. The memory context
+    // is that of the column.
     unsafe {
-        let (column, mut times) = (&mut *column, *column);
-        let mut type_ = *times.attrtype;
+        let (Some(sampled), mut times, mut type_) = (fetch, *column, *(*column).attrtype) else { return };
+        let in_order = datum::slice(rows as usize, |row| {
+            let mut is_null = false;
+            let id = sampled(column, row as c_int, &mut is_null);
+            if is_null { NULL } else { T::from_stored(T::Stored::from_datum(id)).map_or(0, epoch::of) }
+        });
+        in_order.sort_unstable();
         (type_.typlen, type_.typbyval, type_.typalign) = (8, true, b'd' as _);
         (times.attrtype, times.attrtypid, times.attrtypmod) = (&raw mut type_, pg_sys::TIMESTAMPTZOID, -1);
-        FETCH.set(fetch);
-        for (statistics, fetch) in [(&raw mut *column, fetch), (&raw mut times, Some(time::<T> as _))] {
+        times.exprvals = in_order.as_mut_ptr().cast();
+        for (statistics, fetch) in [(column, sampled), (&raw mut times, time as _)] {
             // Sets `compute_stats` to the server's function.
             std_typanalyze(statistics);
             if let Some(standard) = (*statistics).compute_stats {
-                standard(statistics, fetch, rows, total);
+                standard(statistics, Some(fetch), rows, total);
             }
         }
-        if column.stats_valid {
-            add_slots(column, &times);
+        if (*column).stats_valid {
+            add_slots(&mut *column, &times);
         }
     }
 }
