@@ -2,7 +2,7 @@
 # fresh-root.sh [--user] SUITE COMMAND…: makes a new Debian with only the packages of this suite below, clones the last commit into
 # it, and runs the commands in the clone, each a line of shell, as root or as a user who may use sudo. Runs all of them, and fails
 # if one does. A test that misses a program, as it may on another machine, fails here (REQUIRE_PROGRAMS). The Debian is removed at
-# the end. Only downloads are cached. target/test is that of this tree, which keeps the clients of Debian 12 if it has none. SUITE:
+# the end. Only downloads are cached. target/test is that of this tree. SUITE:
 #   bookworm  has this machine's Rust, as rustup installs it, and a C compiler
 #   trixie    has no compiler
 source "$(dirname "$0")/env.sh"
@@ -119,10 +119,4 @@ mkdir -p "$DOWNLOADS/apt/partial"
 say "Creating a new Debian $SUITE in $NEW"
 WGETRC=${WGETRC:-$ROOT/tools/lib/wgetrc} apart debootstrap --variant=minbase --include="${packages// /,}" \
     --cache-dir="$DOWNLOADS/apt" "$SUITE" "$NEW" >"$WORK/log" 2>&1 || { tail -n 20 "$WORK/log" && die 'debootstrap failed.'; }
-status=0
-apart "$0" enter "${@:2}" || status=$?
-# The tests on another server run the clients that were installed at the same path.
-if [ "$NAME-$SUITE" = root-bookworm ] && [ -d "$NEW$CLONE/target/clients" ] && [ ! -e target/clients ]; then
-    mv "$NEW$CLONE/target/clients" target
-fi
-exit "$status"
+apart "$0" enter "${@:2}"

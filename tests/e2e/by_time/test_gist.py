@@ -178,7 +178,7 @@ def test_temporal_keys(connection, id_type):
 @each_type
 def test_an_id_and_jsonb_in_one_gin_index(connection, id_type):
     """The statements of the page. The query reads only the rows of one tenant with the status."""
-    table, query = re.search(r"## GIN\n.*?```sql\n(.*?;)\n\n(SELECT .*?;)", PAGE, re.DOTALL).groups()
+    table, query = re.search(r"## GIN\n.*?```sql\n(.*?;)\n(SELECT .*?;)", PAGE, re.DOTALL).groups()
     connection.execute(table.replace("scru128", id_type.name))
     tenants = [id_type.text(value) for value in id_type.samples(20, 7)]
     connection.execute(

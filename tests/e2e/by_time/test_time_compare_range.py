@@ -17,7 +17,7 @@ import psycopg
 import pytest
 
 import expect
-from plans import create_planning_times, estimate, explain, nodes
+from plans import create_planning_times, estimate, nodes
 from server import Server
 
 # ------------------------------------------------------------------------------------------- one hour of a million rows
@@ -196,36 +196,15 @@ def code(cell: str) -> list[str]:
     return re.findall(r"`([^`]*)`", cell)
 
 
-def test_each_page_reads_only_its_own_rows(orders_with_created_at):
-    """Forwards and backwards, by the plans on the page."""
-    orders_with_created_at.execute("SET enable_bitmapscan = off")
-    middle = "(SELECT id FROM orders ORDER BY id OFFSET 5000 LIMIT 1)"
-    [(middle,)] = orders_with_created_at.execute(f"SELECT {middle}::text")
-    for comparison, order, scan in (">", "id", "Index Scan using"), ("<", "id DESC", "Index Scan Backward using"):
-        query = f"SELECT * FROM orders WHERE id {comparison} '{middle}' ORDER BY {order} LIMIT 50"
-        plan = explain(orders_with_created_at, query).splitlines()
-        assert [line.strip() for line in plan] == [
-            "Limit",
-            f"->  {scan} orders_pkey on orders",
-            f"Index Cond: (id {comparison} '{middle}'::scru128)",
-        ]
-        numbers = [int(note.split()[1]) for _, note, _ in orders_with_created_at.execute(query)]
-        assert numbers == ([*range(5002, 5052)] if comparison == ">" else [*range(5000, 4950, -1)])
-
-
 def test_expressions_in_place_of_created_at(orders_with_created_at):
     """The expressions of the page return the same as those with the column."""
     rows = rows_of_table("query-by-time.md", "## In place of created_at")
-    assert len(rows) == 10
+    assert len(rows) == 6
     for by_column, by_id in rows:
-        if "index" in by_column:
-            continue
         found = []
         for cell in by_column, by_id:
             expression = re.sub(r"\bt\b", "timestamptz '2026-11-03'", re.search("`([^`]*)`", cell)[1])
-            if expression.startswith("GROUP BY"):
-                query = f"SELECT count(*) FROM orders {expression} ORDER BY min(note)"
-            elif expression.startswith("ORDER BY"):
+            if expression.startswith("ORDER BY"):
                 query = f"SELECT note FROM orders {expression}"
             elif expression.startswith("max"):
                 query = f"SELECT {expression} FROM orders"
@@ -240,7 +219,7 @@ def test_expressions_in_place_of_created_at(orders_with_created_at):
 def test_expressions_without_an_operator(orders_with_created_at):
     """The expressions on the left of the page raise 42883, and those on the right do not."""
     rows = rows_of_table("errors.md", "## Operators and functions that do not exist")
-    assert len(rows) == 9
+    assert len(rows) == 8
     wrong = [text for cells in rows for text in code(cells[0])]
     right = [text for cells in rows for text in code(cells[1])]
     for text in wrong:

@@ -106,14 +106,13 @@ def test_server_wide_ids_of_a_client_are_in_order(connect):
 
 
 def test_the_scope_of_a_transaction(connect, stopped_clock):
-    begin, local, insert, commit = page.sql("Connection poolers").rstrip(";\n").split(";\n")
+    local = page.inline("SET LOCAL scru.generator_scope")
     with connect() as client:
         ids = []
         for _ in range(MANY):
-            for statement in begin, local:
-                client.execute(statement)
-            ids += client.execute(insert).fetchone()
-            client.execute(commit)
+            with client.transaction():
+                client.execute(local)
+                ids += client.execute("INSERT INTO orders (note) VALUES ('in order') RETURNING id").fetchone()
         assert is_increasing(ids)
         for id_type in SCOPED:
             assert is_increasing(draw(client, id_type, local))

@@ -108,14 +108,13 @@ def test_the_queries_of_a_server_and_its_standby(primary, new_server, clock):
 
 def test_the_statements_of_the_page(primary):
     primary.rows("SELECT gen_scru64(), gen_ulidflake()")
-    reason, nodes, standby, holders = re.findall(r"^```sql\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    reason, nodes, holders = re.findall(r"^```sql\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     with primary.connect(user="monitor") as monitor:
         assert [row[0] for row in monitor.execute(reason)] == ["scru64", "ulidflake"]
         assert monitor.execute(nodes).fetchall() == [
             ("scru64", "5/8", SOURCE, False),
             ("ulidflake", "-1", "the default", False),
         ]
-        assert monitor.execute(standby).fetchall() == [(None,)]
         assert monitor.execute(holders).fetchall() == []
 
 

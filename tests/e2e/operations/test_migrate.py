@@ -129,11 +129,12 @@ PGX = Recipe(
 )
 BACK = Recipe(
     section="",
-    source="scru128",
+    source="scru128, ulid",
     old="scru128",
     new="uuid",
     key="scru128 PRIMARY KEY DEFAULT gen_scru128()",
     id="gen_scru128(at)",
+    instead=(("gen_T()", "gen_scru128()"),),
     old_text="id::uuid::text",
 )
 RECIPES = [
@@ -149,20 +150,27 @@ RECIPES = [
     TEXT,
     PGX,
     BACK,
-    replace(BACK, old="ulid", source="ulid", key="ulid PRIMARY KEY DEFAULT gen_ulid()", id="gen_ulid(at)"),
+    replace(
+        BACK,
+        old="ulid",
+        key="ulid PRIMARY KEY DEFAULT gen_ulid()",
+        id="gen_ulid(at)",
+        instead=(("gen_T()", "gen_ulid()"),),
+    ),
     *(
         replace(
             BACK,
             old=id_type,
-            source=id_type,
+            source="scru64, ulidflake",
             new="bigint",
             key=f"{id_type} PRIMARY KEY DEFAULT gen_{id_type}()",
             id=f"gen_{id_type}()",
+            instead=(("gen_T()", f"gen_{id_type}()"),),
             old_text="id::bigint::text",
         )
         for id_type in ("scru64", "ulidflake")
     ),
-    replace(BACK, new="text", rewrites=True, old_text="id::text"),
+    replace(BACK, source="each type", new="text", rewrites=True, old_text="id::text"),
 ]
 
 # ----------------------------------------------------------------------------------------------------------- the checks
@@ -291,23 +299,25 @@ RESULTS = {
     "scru_snowflake_timestamp(id, 1672531200000, 22)": "2024-01-11 18:08:59.845+00",
     "id >> 12 & 1023": "0",
     "id & 4095": "1",
-    "scru_snowflake_lower(t, 1672531200000, 22)": "136169504773242880",
 }
 
 
 def test_functions_of_other_extensions(connection):
     """Each expression of the page is valid, and has the result of the function for a value of its extension."""
     connection.execute("CREATE EXTENSION scru_uuidv7; SET timezone = 'UTC'")
-    rows = re.findall(r"^\| (pgx_ulid|pg_uuidv7|snowflake) \| .* \| (.*) \|$", PAGE, re.MULTILINE)
+    [section] = re.findall("^## Functions of other extensions\n(.*?)^##", PAGE, re.MULTILINE | re.DOTALL)
+    rows = re.findall(r"^\| (?:(\w+): )?`.* \| (.*) \|$", section, re.MULTILINE)
     found = {}
+    id = t = ""
     for extension, here in rows:
-        id, t = VALUES[extension]
+        # A row without a name is of the extension above it.
+        id, t = VALUES.get(extension, (id, t))
         # Some rows name a setting, or a clause.
         for expression in re.findall(r"`([^`=…]*)`", here):
             of = "gen_scru64()" if expression.startswith(("scru64_", "scru_inspect")) else id
             columns = f"(SELECT {of} AS id, timestamptz '{t}' AS t) AS of_extension"
             found[expression] = value(connection, f"SELECT ({expression})::text FROM {columns}")
-    assert len(found) == 20 and all(found.values())
+    assert len(found) == 18 and all(found.values())
     assert found | RESULTS == found
 
 
@@ -423,8 +433,8 @@ ONLINE = [
         setup=SNOWFLAKE,
         instead=(
             (
-                "NEW.new_id := coalesce(NEW.new_id, gen_scru128(NEW.created_at));\n",
-                blocks("From Snowflake IDs", "plpgsql")[0],
+                "gen_scru128(NEW.created_at)",
+                *re.findall(r"`(gen_scru128\(scru_snowflake_timestamp.*?)`", PAGE),
             ),
             *TO_ULID,
         ),
@@ -547,11 +557,12 @@ def test_rows_go_to_a_host_without_the_extension(server, new_database, database,
     with target.connect() as there:
         there.execute(SCRU_UUID)
         migration.create_tables(there, 0, "uuid", "uuid PRIMARY KEY DEFAULT scru_uuid.generate()", "NULL")
-        [script] = blocks("Back to uuid", "sh")
+        [orders] = blocks("Back to uuid", "sh")
+        items = orders.replace("orders", "items").replace("id::uuid, note, created_at", "order_id::uuid, what")
         strings = {"SOURCE": f"host={server.directory} port={server.port} user=postgres dbname={database.name}"}
         strings["TARGET"] = strings["SOURCE"].replace(database.name, target.name)
-        path = f"{server.bindir}:{os.environ['PATH']}"
-        subprocess.run(["bash", "-euc", script], check=True, env={**os.environ, **strings, "PATH": path}, cwd="/")
+        strings["PATH"] = f"{server.bindir}:{os.environ['PATH']}"
+        subprocess.run(["bash", "-euc", orders + items], check=True, env={**os.environ, **strings}, cwd="/")
         assert old_rows(there, "scru_uuid.to_scru128(id)") == old_rows(connection, "id::text")
         check(there, "uuid", ROWS)
 
@@ -560,21 +571,22 @@ def test_the_schema_scru_uuid_can_be_dropped(connection):
     """After the move to the extension, nothing depends on the schema scru_uuid."""
     create(connection, UNEXTENDED)
     run = Run(connection)
-    for block in [*UNEXTENDED.blocks, *blocks("From uuid made without the extension")]:
+    for block in UNEXTENDED.blocks:
         run(block)
+    [drop] = re.findall("`(DROP SCHEMA .*?)`", PAGE)
+    connection.execute(drop)
     check(connection, "scru128", ROWS)
 
 
 def test_each_row_and_section_is_run():
     """Every row of the table, and every section with code, is that of a recipe, or has its own test above."""
-    own = {"From Snowflake IDs", "With their times", "From uuid made without the extension"}
-    own |= {"Without created_at", "In one transaction"}
+    own = {"With their times", "Without created_at", "In one transaction"}
     own.add("From a development version")
     headings = re.findall(r"^###? (.*)$", PAGE, re.M)
     with_code = {heading for heading in headings if blocks(heading) or blocks(heading, "plpgsql")}
     assert with_code == own | {recipe.section for recipe in [*RECIPES, *ONLINE]} - {""}
     rows = re.findall(r"^\| (.*) \| `(\S*)[^`]*` \| `::.*` \| `.*` \| .* \|$", PAGE, re.M)
-    assert len(rows) == len({*rows}) == 12
+    assert len(rows) == len({*rows}) == 10
     assert {*rows} == {(recipe.source, recipe.new) for recipe in RECIPES}
 
 

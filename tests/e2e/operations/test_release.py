@@ -154,7 +154,7 @@ def test_the_library_serves_the_sql_of_a_release(new_database, version):
 # ----------------------------------------------------------------------------------------- two libraries in one server
 
 OPERATIONS = (ROOT / "docs/operations.md").read_text().partition("## Upgrade")[2].partition("\n### ")[0]
-[OF_VERSION, _, OLD_SESSIONS, UPDATE] = re.findall(r"^ *```sql\n(.*?)^ *```$", OPERATIONS, re.MULTILINE | re.DOTALL)
+[OF_VERSION, OLD_SESSIONS, UPDATE] = re.findall(r"^ *```sql\n(.*?)^ *```$", OPERATIONS, re.MULTILINE | re.DOTALL)
 KEPT = "Sessions keep the library that they have loaded, and servers the one that they have preloaded."
 RESTART = "Restart the server: shared_preload_libraries contains scru."
 RECONNECT = "Reconnect, and repeat the command."

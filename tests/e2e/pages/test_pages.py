@@ -171,7 +171,7 @@ def has_test(name: str, path: Path) -> bool:
 def test_every_promise_has_tests():
     promises = GUARANTEES.read_text().split("\n## What is not promised\n")[0]
     labels = [label for label, _ in items(promises, r"\*\*(\w+)\.\*\*")]
-    assert len(labels) == len(re.findall("^- ", promises, re.MULTILINE)) > 60
+    assert len(labels) == len(re.findall("^- ", promises, re.MULTILINE)) > 50
     listed = items((ROOT / "tests/guarantees.md").read_text(), r"(\w+):")
     assert [label for label, _ in listed] == labels
     parts = [re.fullmatch(r"`(.*)` ?(.*)", part).groups() for _, text in listed for part in text.split("; ")]

@@ -11,12 +11,7 @@ SET intervalstyle = postgres;
 -- # Reference
 -- Every function, operator, cast and operator class that users name. [Settings](settings.md) and [Errors](errors.md) have
 -- pages of their own, and so does each type:
---
--- - [scru128](reference/scru128.md): SCRU128: 128-bit ID in order of creation, unique without coordination (25 Base36 digits)
--- - [scru160](reference/scru160.md): SCRU160: 160-bit ID in order of creation, unique without coordination (32 base32hex digits)
--- - [scru64](reference/scru64.md): SCRU64: 64-bit ID in order of creation, unique by its node (12 Base36 digits)
--- - [ulid](reference/ulid.md): ULID: 128-bit ID in order of creation, unique without coordination (26 Crockford Base32 digits)
--- - [ulidflake](reference/ulidflake.md): Ulid-Flake: 64-bit ID in order of creation, unique within its server (13 Crockford Base32 digits)
+-- [scru128](reference/scru128.md), [scru160](reference/scru160.md), [scru64](reference/scru64.md), [ulid](reference/ulid.md), [ulidflake](reference/ulidflake.md).
 --
 -- Comments below the statements show their results, in the time zone UTC. A test runs all examples. Columns that differ
 -- between servers are omitted.

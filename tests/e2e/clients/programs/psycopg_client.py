@@ -23,7 +23,6 @@ with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as connection:
     [array] = connection.execute("SELECT array_agg(id ORDER BY id) FROM orders WHERE note = 'given'").fetchone()
     print("array", *array)
     # block 3 of python.md#psycopg-3
-    # block 4 of python.md#psycopg-3
     print("bytes", *[id.hex() for id in binary])
     print("bytes_found", *[id.hex() for [id] in found_in_binary])
     try:

@@ -21,7 +21,7 @@ class Visit(Base):
     id: Mapped[Scru128] = mapped_column(SCRU128, primary_key=True, default=Scru128.new)
 
 
-# block 3 of python.md#alembic
+# block 2 of python.md#alembic
 
 engine = create_engine(os.environ["DATABASE_URL"].replace("postgresql:", "postgresql+psycopg:"))
 Base.metadata.create_all(engine)

@@ -11,7 +11,6 @@ down_revision = "0001"
 
 def upgrade():
     # block 1 of python.md#alembic
-    # block 2 of python.md#alembic
     convert_key("items", "id", ULID, time="created_at")
     convert_key("parcels", "id", SCRU64, time="created_at")
     create_guard("orders", lag="5 s")
