@@ -1,4 +1,4 @@
--- Fills a new column of a large table in short transactions. See docs/migrate.md, "Online migration".
+-- Fills a new column of a large table in short transactions. See docs/online-migration.md.
 --
 --     CALL fill_in_batches('orders', 'new_id');
 --

@@ -87,7 +87,7 @@ if ! released; then
     mistake 'a recipe out of development versions' 'git checkout --quiet HEAD~ docs/migrate.md' 'tools/release.sh ready' \
         'docs/migrate.md: the way out of development versions'
     tests tests/e2e/pages/test_names.py
-    tests -k each_block tests/e2e/operations/test_migrate.py
+    tests -k each_row tests/e2e/operations/test_migrate.py
     make --silent release-notes | grep --count "](https://repository.example/scru/blob/v$version/docs/install.md)"
 fi
 mistake 'versions that disagree' 'sed -i "s/^Version: .*/Version: 0.0.1/" packaging/rpm/scru.spec' 'tools/release.sh ready' \

@@ -25,7 +25,7 @@ STALE = re.compile(
     re.IGNORECASE,
 )
 # What a release removes from docs and tests: files, sections and lines that name a development version.
-DEVELOPMENT = re.compile(r"^## .*development version\n(?s:.*?)(?=^## )|^.*development[-_ ]version.*\n", re.MULTILINE)
+DEVELOPMENT = re.compile(r"\n## .*development version\n(?s:.*?)(?=\n## |\Z)|^.*development[-_ ]version.*\n", re.M)
 READ_BY_USERS = ("*.md", ":!CONTRIBUTING.md", ":!RELEASING.md", ".github", "packaging", "clients/python/pyproject.toml")
 
 

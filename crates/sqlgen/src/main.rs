@@ -273,7 +273,7 @@ mod tests {
         ("packaging/debian/control.in", "The extension scru provides", "creation", Types),
         ("packaging/debian/tests/use.sql", "CREATE TABLE ids (", ");", Types),
         ("packaging/rpm/scru.spec", "The extension scru provides", "creation", Types),
-        ("tests/e2e/clients/programs/alembic/models.py", "from scru_postgres.sqlalchemy import ", "\n", Types),
+        ("tests/e2e/clients/programs/alembic/models.py", "from scru_postgres.sqlalchemy import ", "class All", Types),
         ("tests/e2e/clients/programs/activerecord/scru.rb", "TYPES = ", "\n", Types),
     ];
 

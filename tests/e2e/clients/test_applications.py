@@ -17,6 +17,8 @@ from clients import server as server  # a fixture
 from idtypes import TYPES
 from server import on_the_oldest
 
+PAGE = Path(__file__).parents[3] / "docs/django.md"
+
 pytestmark = on_the_oldest("the frameworks send the same statements to all versions")
 
 FILL = """
@@ -127,6 +129,12 @@ def test_django(installed, new_database, tmp_path):
     shop.restore("shop/models.py")
     shop.manage("makemigrations", "shop", "--name=times")
     assert (shop.directory / "shop/migrations/0003_times.py").read_text().count("migrations.RemoveField(") == 3
+    [keep] = re.findall(r"`(migrations\.RunSQL\(.*?\),)`", PAGE.read_text())
+    shop.replace("shop/migrations/0003_times.py", (r"operations = \[", f"operations = [{keep}"))
+    shop.manage("migrate", "--verbosity=0")
+    shop.manage("migrate", "--verbosity=0", "shop", "0002")
+    changed = "SELECT count(*) FROM shop_order WHERE id::timestamptz <> created_at"
+    assert shop.connection.execute(changed).fetchone() == (0,)
     shop.manage("migrate", "--verbosity=0")
     assert "No changes detected" in shop.manage("makemigrations", "--check", "--dry-run")
     inserted = shop.connection.execute("INSERT INTO shop_order (note) VALUES ('by SQL') RETURNING pg_typeof(id)::text")

@@ -1,4 +1,4 @@
-"""IDs that were made elsewhere: what is timely, and what the guard refuses."""
+"""IDs generated elsewhere: what is timely, and what the guard refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""IDs that were made elsewhere, under load: readers with the lag of the guard miss no row.
+"""IDs generated elsewhere, under load: readers with the lag of the guard miss no row.
 
 `make test-long` runs the load for longer.
 """
@@ -157,4 +157,4 @@ def test_two_readers_miss_no_row_whose_id_was_made_elsewhere(new_server, measure
     for rows in received:
         assert sorted(set(committed) - set(rows)) == []
         assert rows == committed
-    measured(f"feed of IDs made elsewhere: {len(committed):,} rows, {load.refused:,} transactions refused")
+    measured(f"feed of IDs generated elsewhere: {len(committed):,} rows, {load.refused:,} transactions refused")

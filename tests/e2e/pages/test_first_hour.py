@@ -182,6 +182,7 @@ def test_the_readme_can_be_pasted(new_server):
 NOT_PASTED = {
     "citus": "needs Citus: see test_several_servers.py",
     "migrate": "the sections are alternatives: see test_a_migration_can_be_pasted",
+    "online-migration": "needs the tables of another page: see test_a_migration_can_be_pasted",
     "operations": "the statements belong to different servers and times",
     "several-servers": "the statements belong to several servers",
     "timescaledb": "the extension is missing on the oldest version: see test_partitions.py",

@@ -1,4 +1,4 @@
-"""Runs the recipes of docs/migrate.md while applications write.
+"""Runs the recipes of docs/migrate.md and docs/online-migration.md while applications write.
 
 As a program, `/usr/bin/python3 tests/e2e/support/migration.py 10000000` measures the recipe for tables that cannot be
 locked, and with the second argument `transaction` the recipe in one transaction. It starts a private server with fsync
@@ -21,7 +21,8 @@ from threading import Event
 import psycopg
 
 ROOT = Path(__file__).parents[3]
-PAGE = (ROOT / "docs" / "migrate.md").read_text()
+# Both pages, as one: docs/migrate.md, and the section that has its own page.
+PAGE = "\n#".join((ROOT / "docs" / page).read_text() for page in ("migrate.md", "online-migration.md"))
 FILL_IN_BATCHES = (ROOT / "sql" / "contrib" / "fill_in_batches.sql").read_text()
 SCRU_UUID = (ROOT / "sql" / "contrib" / "scru_uuid.sql").read_text()
 

@@ -41,7 +41,7 @@ SELECT scru_bigint_encrypt(42, key) FROM keys;
 SELECT scru_bigint_decrypt(scru_bigint_encrypt(42, key), key) FROM keys;
 DROP TABLE keys;
 -- ## The server
--- [Operations](operations.md) explains the marks. The arguments of the [guard](feeds.md#ids-that-were-made-elsewhere) are
+-- [Operations](operations.md) explains the marks. The arguments of the [guard](feeds.md#ids-generated-elsewhere) are
 -- the column, the lag, and the ID system if the column has the type `uuid` or `bigint`.
 -- ### FUNCTION scru_generators()
 SELECT type, scope, node, details->'node_source' AS node_source FROM scru_generators();

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import importlib
 import re
 import secrets
 import threading
@@ -24,6 +25,14 @@ _FROM_CROCKFORD = str.maketrans(_CROCKFORD + _CROCKFORD.lower(), _BASE32HEX * 2)
 _PREFIX = re.compile(r"([a-z]([a-z_]{0,61}[a-z])?)?")
 _less = str.__lt__
 _UNIX_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)
+
+
+def _generator(module: str) -> Any:
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError:
+        message = f"No module named {module!r}: it comes with scru-postgres[generate]"
+        raise ModuleNotFoundError(message, name=module) from None
 
 
 class SortableId(str):
@@ -247,9 +256,7 @@ class Scru128(_SameBytesAsUuid):
     @classmethod
     def new(cls) -> Self:
         """Returns a new ID, greater than the last one of this process. Requires the package scru128."""
-        import scru128
-
-        return cls(str(scru128.new()))
+        return cls(str(_generator("scru128").new()))
 
 
 class Ulid(_SameBytesAsUuid):
@@ -263,9 +270,7 @@ class Ulid(_SameBytesAsUuid):
     @classmethod
     def new(cls) -> Self:
         """Returns a new ID. Those of one millisecond are in random order. Requires the package python-ulid."""
-        import ulid
-
-        return cls(str(ulid.ULID()))
+        return cls(str(_generator("ulid").ULID()))
 
     @classmethod
     def _value(cls, text: str) -> int:

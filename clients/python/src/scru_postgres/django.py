@@ -405,7 +405,9 @@ class TimeOfField(_DateTimeField):
         setattr(cls, name, property(self._time))
 
     def _time(self, instance: models.Model) -> datetime | None:
-        key = getattr(instance, self.key)
+        # Of a foreign key, not the object that it refers to.
+        field: Any = self.model._meta.get_field(self.key)
+        key = getattr(instance, field.attname)
         # The key of an object that is not saved yet can be None or an expression, such as that of db_default.
         return key.timestamp if isinstance(key, SortableId) else None
 
@@ -475,6 +477,8 @@ class ConvertKey(AlterField):
         self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: ProjectState, to_state: ProjectState
     ) -> None:
         model: Any = to_state.apps.get_model(app_label, self.model_name)
+        if not model._meta.get_field(self.name).unique:
+            raise ValueError(f"{self.model_name}.{self.name} is no key: fill a new field from the old and new keys")
         id_type = model._meta.get_field(self.name).id_type
         time = model._meta.get_field(self.time).column
         self._convert(schema_editor, model, "SELECT pg_temp.convert_key(%s, %s, %s, %s)", id_type.pg_type, time)
@@ -525,11 +529,14 @@ def _check_migrations(app_configs: Any = None, **_: Any) -> list[checks.CheckMes
 
 
 def _reads_uuids(migration: str, operation: Any) -> checks.CheckMessage:
+    if operation.field.unique:
+        hint = 'write scru_postgres.django.ConvertKey(time="created_at", …) in place of migrations.AlterField(…)'
+    else:
+        hint = "add a field, and fill it from the table …_old_id of the key that this one refers to"
     return checks.Warning(
         f"The migration {migration} reads the UUIDs in {operation.model_name}.{operation.name} as IDs. The time of an"
         " ID is then random, unless its UUID is of version 7.",
-        hint='In the migration, write scru_postgres.django.ConvertKey(time="created_at", …) in place of'
-        " migrations.AlterField(…). For UUIDs of version 7, silence scru_postgres.W001.",
+        hint=f"In the migration, {hint}. For UUIDs of version 7, silence scru_postgres.W001.",
         id="scru_postgres.W001",
     )
 

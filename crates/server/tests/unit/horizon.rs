@@ -26,7 +26,7 @@ enum Mistake {
     OmitsLag,
 }
 
-/// The lag by which IDs that were made elsewhere can be older than their transaction.
+/// The lag by which IDs generated elsewhere can be older than their transaction.
 const LAG: i64 = 3;
 
 const OWN: Owner = Owner::new(7, 1);

@@ -1,6 +1,6 @@
 // Drizzle on node-postgres, after `drizzle-kit migrate`. `program.mjs AFTER ID…`: AFTER is an ID of the events.
 import { drizzle } from "drizzle-orm/node-postgres";
-import { and, asc, eq, gt, inArray, lt, sql } from "drizzle-orm";
+import { and, asc, eq, gt, gte, inArray, lt, sql } from "drizzle-orm";
 import pg from "pg";
 import { events, items, orders } from "./schema.js";
 

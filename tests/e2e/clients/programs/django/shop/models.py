@@ -26,6 +26,7 @@ class Item(models.Model):
     order = models.ForeignKey(Order, on_delete=models.CASCADE)
     what = models.TextField(db_default="")
     created_at = TimeOfField("id")
+    ordered_at = TimeOfField("order")
 
 
 class Parcel(models.Model):
