@@ -156,7 +156,7 @@ def feed() -> Picture:
     return picture
 
 
-# The length of a reservation, and what is left of it when the next one is made, in steps of the picture.
+# How long a reservation lasts, and how much of it remains when the next one is made, in steps of the picture.
 LEAD, LOW = 3.6, 1.8
 
 

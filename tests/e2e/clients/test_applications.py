@@ -94,7 +94,7 @@ def test_django(installed, new_database, tmp_path):
     """The keys become IDs with the times of the rows, back, and again. Then the column with the time goes, and the
     project's own tests pass with client-side and server-side binding of parameters."""
     tables = {"orders": "shop_order", "items": "shop_item", "parcels": "shop_parcel"}
-    shop = Application("django", tmp_path, installed, new_database(extension=False), 10_000, "manage.py", **tables)
+    shop = Application("django", tmp_path, installed, new_database(extension=False), 100_000, "manage.py", **tables)
     shop.manage("migrate", "--verbosity=0", "shop", "0001")
     shop.fill()
     before = shop.sums()
