@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Writes the copyright file of the packages, in Debian's format 1.0, for this project and all crates in its library.
 
-The arguments are passed to Cargo, and select the features and the source of the crates. The license of a crate is the
-expression in its manifest. The text of the license is included in the crate, or in another crate of its repository.
+The license of a crate is the expression in its manifest. The text of the license is included in the crate, or in another crate of
+its repository. The crates come from the directory that `make vendor` creates, if it exists.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
 from collections import defaultdict
 from pathlib import Path
 
@@ -48,13 +47,17 @@ License: MIT
 
 Crate = dict
 
+ROOT = Path(__file__).parents[1]
+VENDORED = ROOT / "vendor/config.toml"
+SOURCE = ("--locked", *(("--offline", f"--config={VENDORED}") if VENDORED.exists() else ()))
 
-def linked_crates(arguments: list[str]) -> list[Crate]:
+
+def linked_crates() -> list[Crate]:
     """Returns the third-party crates linked into the library, without build dependencies and procedural macros."""
     # `cargo metadata` resolves the features of the whole workspace, `cargo tree` those of one package.
-    tree = cargo("tree", "--package=scru", "--edges=normal,no-proc-macro", "--prefix=none", "--format={p}", *arguments)
+    tree = cargo("tree", "--package=scru", "--edges=normal,no-proc-macro", "--prefix=none", "--format={p}")
     linked = {tuple(line.split(" ")[:2]) for line in tree.splitlines() if line}
-    metadata = json.loads(cargo("metadata", "--format-version=1", *arguments))
+    metadata = json.loads(cargo("metadata", "--format-version=1"))
     foreign = (crate for crate in metadata["packages"] if crate["id"] not in metadata["workspace_members"])
     chosen = (crate for crate in foreign if (crate["name"], f"v{crate['version']}") in linked)
     return sorted(chosen, key=lambda crate: (crate["name"], crate["version"]))
@@ -62,7 +65,9 @@ def linked_crates(arguments: list[str]) -> list[Crate]:
 
 def cargo(*arguments: str) -> str:
     """Returns the output of a Cargo command."""
-    return subprocess.run(["cargo", *arguments], check=True, capture_output=True, text=True).stdout
+    return subprocess.run(
+        ["cargo", *arguments, *SOURCE], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True
+    ).stdout
 
 
 def license(crate: Crate) -> str:
@@ -98,7 +103,7 @@ def paragraph(license: str, texts: tuple[str, ...], crates: list[Crate]) -> str:
 
 def main() -> None:
     """Prints the copyright file."""
-    crates = linked_crates(sys.argv[1:])
+    crates = linked_crates()
     of_repository = {crate["repository"]: texts(crate) for crate in crates if texts(crate)}
     groups: dict[tuple, list[Crate]] = defaultdict(list)
     for crate in crates:

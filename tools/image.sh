@@ -19,7 +19,7 @@ cp "$work/installed$(pg pkglibdir)/scru.so" "$files/lib"
 strip --strip-unneeded "$files/lib/scru.so"
 cp -r "$work/installed$(pg sharedir)/extension" "$files/share"
 cp LICENSE "$files/licenses"
-cp packaging/debian/copyright "$files/licenses"
+packaging/copyright.py >"$files/licenses/copyright"
 
 # Two builds have the same bytes: all times are that of the package's version.
 time=@$(dpkg-parsechangelog --file packaging/debian/changelog --show-field Timestamp)

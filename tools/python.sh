@@ -6,6 +6,7 @@ source "$(dirname "$0")/lib/env.sh"
 work=${CARGO_TARGET_DIR:-$ROOT/target}/python
 rm -rf "$work/package"
 mkdir -p "$work/package"
+cp LICENSE "$work/package"
 git archive HEAD:clients/python | tar --extract --directory="$work/package"
 /usr/bin/python3 tools/lib/release.py readme >"$work/package/README.md"
 [ -e "$work/bin/twine" ] || /usr/bin/python3 -m venv "$work"

@@ -86,7 +86,6 @@ def places(version: str) -> Iterator[tuple[str, str, str]]:
     yield "clients/python/pyproject.toml", r"^authors = \[\{ (.*) \}\]", in_toml
     yield "README.md", r"^Copyright: (.*?), who maintain it\.", known["copyright holder"]
     yield "packaging/copyright.py", rf"{newest}Copyright: (.*)$", known["copyright holder"]
-    yield "packaging/debian/copyright", rf"{newest}Copyright: (.*)$", known["copyright holder"]
     yield "META.json", r'"repository": \{ "web": "(.*?)"', known["repository"]
     yield "META.json", r'"bugtracker": \{ "web": "(.*?)"', known["tracker"]
     yield "clients/python/pyproject.toml", r'^Repository = "(.*)"', known["repository"]

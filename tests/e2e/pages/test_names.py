@@ -18,7 +18,7 @@ EXCEPT = {
     "tests/e2e/pages/test_names.py",
 }
 # They list other projects with their versions.
-LOCKS = ("Cargo.lock", "package-lock.json", "packaging/debian/copyright")
+LOCKS = ("Cargo.lock", "package-lock.json")
 VERSION = re.compile(r"\b0\.[123]\.0\b")
 # Specifications that have the same version numbers. Each is named in the same line.
 OTHER_PROJECTS = re.compile(r"TypeID|SCRU160|specification")
