@@ -1,0 +1,113 @@
+"""Features of the server that touch IDs, marks or guards on their way: each once."""
+
+from __future__ import annotations
+
+import psycopg
+import pytest
+
+import orders
+from idtypes import SCRU64, SERVER_WIDE, TYPES, each_form
+from marks import SEQUENCES, assert_later, create, draw_all
+from server import since, wait_until
+
+
+@each_form
+def test_a_column_with_a_generator_is_added_to_a_table_with_rows(connection, id_type):
+    connection.execute("CREATE TABLE old AS SELECT g FROM generate_series(1, 1000) AS g")
+    connection.execute(f"ALTER TABLE old ADD COLUMN id {id_type} DEFAULT {id_type.generator}")
+    numbered = "SELECT *, row_number() OVER (ORDER BY id) AS n FROM old"
+    query = f"SELECT count(DISTINCT id), bool_and(g = n) FROM ({numbered}) AS numbered"
+    assert connection.execute(query).fetchone() == (1000, True)
+
+
+def test_pg_restore_with_jobs(server, new_database, tmp_path):
+    source, target = new_database(), new_database(extension=False)
+    before = {}
+    with source.connect() as connection:
+        for id_type in TYPES:
+            orders.create(connection, id_type)
+            before[id_type] = orders.contents(connection)
+    # More than one job needs a file that can be read at any place.
+    dump = tmp_path / "dump"
+    dump.write_bytes(server.pg_dump(source.name, "--format=custom"))
+    server.run("pg_restore", "--exit-on-error", "--jobs=4", f"--dbname={target.name}", dump)
+    with target.connect() as connection:
+        for id_type in TYPES:
+            orders.set_search_path(connection, id_type)
+            assert orders.contents(connection) == before[id_type]
+            orders.assert_new_ids_are_largest(connection)
+
+
+def test_a_member_of_pg_write_all_data_sets_the_mark_of_a_database(new_server):
+    """He may call setval(), as the owner of the database may: whatever he writes, no ID repeats."""
+    server = create(new_server({"scru.node": "6/12"}))
+    before = draw_all(server)
+    with server.connect() as superuser:
+        superuser.execute("CREATE ROLE writer LOGIN IN ROLE pg_write_all_data")
+        superuser.execute("CREATE DATABASE other")
+    with server.connect(user="writer") as writer:
+        for value in 1, 2**62:
+            for sequence in SEQUENCES.values():
+                writer.execute("SELECT setval(%s, %s)", [sequence, value])
+            with server.connect("other") as other:
+                other.execute("CREATE EXTENSION IF NOT EXISTS scru")
+                assert_later(before, before := draw_all(server, dbname="other"))
+    with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState):
+        server.value("SELECT gen_scru64()")
+
+
+def test_replication_role_replica_switches_the_guard_off(connection):
+    """As docs/feeds.md says: the rows of a dump or of another server may be older than the guard accepts."""
+    connection.execute("CREATE TABLE events (id scru128 PRIMARY KEY)")
+    guard = "FOR EACH ROW EXECUTE FUNCTION scru_feed_guard('id', '1 min')"
+    connection.execute(f"CREATE TRIGGER guard AFTER INSERT OR UPDATE ON events {guard}")
+    insert = "INSERT INTO events SELECT scru128_lower(now() - interval '1 day')"
+    with pytest.raises(psycopg.errors.CheckViolation):
+        connection.execute(insert)
+    connection.execute("SET session_replication_role = replica")
+    connection.execute(insert)
+
+
+def test_pg_resetwal_loses_a_mark_that_was_not_written(new_server):
+    """As docs/guarantees.md says, the mark is then to be raised: above all rows, IDs continue."""
+    server = create(new_server({"scru.node": "6/12"}))
+    with server.connect() as superuser:
+        superuser.execute("CHECKPOINT")
+    before = draw_all(server)
+    server.kill()
+    (server.data / "postmaster.pid").unlink()
+    server.run("pg_resetwal", "--force", server.data, as_server=True)
+    server.start()
+    [(newest,)] = server.rows(f"SELECT '{before[SCRU64][-1]}'::scru64::timestamptz + interval '1 second'")
+    with server.connect() as superuser:
+        superuser.execute("SELECT scru_raise_mark(%s)", [newest])
+    assert_later({t: before[t] for t in SERVER_WIDE}, draw_all(server))
+
+
+@since(17, "transaction_timeout")
+def test_a_transaction_timeout_ends_a_wait_for_the_clock(new_server, clock):
+    server = create(new_server({"scru.node": "6/12"}, clock.environment))
+    draw_all(server)
+    clock.shift(-1.5)
+    with server.connect() as connection, pytest.raises(psycopg.errors.TransactionTimeout):
+        connection.execute("SET transaction_timeout = '100ms'")
+        connection.execute("SELECT gen_scru64()")
+
+
+@since(19, "publications of all sequences")
+def test_a_subscription_to_all_sequences_carries_the_mark(new_server, clock):
+    """The clock of the subscriber is behind: it draws nothing below what the publisher has drawn."""
+    publisher = create(new_server({"scru.node": "6/12", "wal_level": "logical"}))
+    subscriber = create(new_server({"scru.node": "6/12"}, clock.environment))
+    before = draw_all(publisher)
+    clock.shift(-3600)
+    with publisher.connect() as connection, subscriber.connect() as there:
+        connection.execute("CREATE PUBLICATION everything FOR ALL SEQUENCES")
+        address = f"host={publisher.directory} port={publisher.port} user=postgres dbname=postgres"
+        there.execute(f"CREATE SUBSCRIPTION everything CONNECTION '{address}' PUBLICATION everything")
+        states = "SELECT bool_and(srsubstate = 'r') FROM pg_subscription_rel"
+        wait_until(lambda: there.execute(states).fetchone()[0], "the sequences are copied")
+        with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState):
+            there.execute("SELECT gen_scru64()")
+    clock.shift(0)
+    assert_later(before, draw_all(subscriber))
