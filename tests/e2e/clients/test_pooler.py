@@ -11,54 +11,42 @@ import pytest
 
 import page
 from clock import Clock
-from idtypes import SCRU128, SCRU160, SERVER_WIDE, ULID
+from idtypes import TYPES
 from pooler import CLIENT, pgbouncer
 from programs import needs
 from server import Server
 
 pytestmark = needs("pgbouncer")
 
-SCOPED = (SCRU128, ULID, SCRU160)  # the types to which scru.generator_scope applies
+# The types to which scru.generator_scope applies.
+SCOPED = [f"SELECT {id_type.generator}::text" for id_type in TYPES if not id_type.is_server_wide]
 DATABASE = "shop"
 MANY = 20
 
 
 @pytest.fixture(scope="module")
-def clock() -> Iterator[Clock]:
-    """The clock of the server."""
+def server() -> Iterator[Server]:
+    """A server with a database for the pool. Its clock stands still: the order of IDs depends only on generators."""
     clock = Clock()
-    yield clock
-    clock.remove()
-
-
-@pytest.fixture(scope="module")
-def server(clock) -> Iterator[Server]:
-    """A server with a database for the pool."""
     with Server(None, clock.environment) as server:
         with server.connect() as connection:
             connection.execute(f"CREATE DATABASE {DATABASE}")
         with server.connect(DATABASE) as connection:
             connection.execute("CREATE EXTENSION scru")
             connection.execute("CREATE TABLE orders (id scru128 PRIMARY KEY DEFAULT gen_scru128(), note text)")
+        clock.freeze(f"{datetime.now():%Y-%m-%d %H:%M:%S}")
         yield server
+    clock.remove()
 
 
 @pytest.fixture
-def stopped_clock(clock) -> Iterator[None]:
-    """Stops the clock, so that the order of IDs depends only on their generators."""
-    clock.freeze(f"{datetime.now():%Y-%m-%d %H:%M:%S}")
-    yield
-    clock.shift(0)
-
-
-@pytest.fixture
-def connect(server, request) -> Iterator[Callable[..., psycopg.Connection]]:
-    """Connects to the server through PgBouncer, which has two connections to it. A parameter adds settings."""
+def connect(server) -> Iterator[Callable[..., psycopg.Connection]]:
+    """Connects to the server through PgBouncer, which has two connections to it."""
 
     def connect(dbname: str = DATABASE, **parameters: object) -> psycopg.Connection:
         return server.connect(dbname, **CLIENT, **parameters)
 
-    with pgbouncer(server, DATABASE, **getattr(request, "param", {})):
+    with pgbouncer(server, DATABASE):
         open_both(connect)
         yield connect
 
@@ -71,14 +59,13 @@ def open_both(connect: Callable[..., psycopg.Connection]) -> None:
         assert len(pids) == 2
 
 
-def draw(connection: psycopg.Connection, id_type, before: str = "") -> list[str]:
-    """Generates IDs, one per transaction. Executes the statements `before` first in each transaction."""
+def draw(connection: psycopg.Connection, query: str, before: str = "SELECT") -> list[str]:
+    """Returns IDs, one per transaction. Executes the statement `before` first in each transaction."""
     ids = []
     for _ in range(MANY):
         with connection.transaction():
-            if before:
-                connection.execute(before)
-            ids += connection.execute(f"SELECT {id_type.generator}::text").fetchone()
+            connection.execute(before)
+            ids += connection.execute(query).fetchone()
     return ids
 
 
@@ -87,48 +74,36 @@ def is_increasing(ids: list[str]) -> bool:
     return ids == sorted(set(ids))
 
 
-def test_ids_of_successive_transactions_are_out_of_order_by_default(connect, stopped_clock):
+def test_ids_of_successive_transactions_are_out_of_order_by_default(connect):
     """With a stopped clock, each server connection counts up from its own start, so one of the two is always ahead."""
     with connect() as client:
-        for id_type in SCOPED:
-            ids = draw(client, id_type)
+        for query in SCOPED:
+            ids = draw(client, query)
             assert not is_increasing(ids)
             assert is_increasing(ids[::2]) and is_increasing(ids[1::2]), "the connections do not alternate"
             with client.transaction():
-                ids = [client.execute(f"SELECT {id_type.generator}::text").fetchone()[0] for _ in range(MANY)]
+                ids = [client.execute(query).fetchone()[0] for _ in range(MANY)]
             assert is_increasing(ids), "a transaction uses one connection"
 
 
-def test_server_wide_ids_of_a_client_are_in_order(connect):
-    with connect() as client:
-        for id_type in SERVER_WIDE:
-            assert is_increasing(draw(client, id_type))
-
-
-def test_the_scope_of_a_transaction(connect, stopped_clock):
+def test_the_scope_of_a_transaction(connect):
     local = page.inline("SET LOCAL scru.generator_scope")
     with connect() as client:
-        ids = []
-        for _ in range(MANY):
-            with client.transaction():
-                client.execute(local)
-                ids += client.execute("INSERT INTO orders (note) VALUES ('in order') RETURNING id").fetchone()
-        assert is_increasing(ids)
-        for id_type in SCOPED:
-            assert is_increasing(draw(client, id_type, local))
-        assert not is_increasing(draw(client, SCRU128)), "SET LOCAL outlives its transaction"
+        for query in "INSERT INTO orders (note) VALUES ('in order') RETURNING id", *SCOPED:
+            assert is_increasing(draw(client, query, local))
+        assert not is_increasing(draw(client, SCOPED[0])), "SET LOCAL outlives its transaction"
 
 
-def test_the_scope_of_a_database(connect, server, stopped_clock):
+def test_the_scope_of_a_database(connect, server):
     """Open connections keep the old scope, until RECONNECT makes PgBouncer replace them."""
     with connect() as client, connect("pgbouncer") as console:
         with server.connect() as administrator:
             administrator.execute(page.inline("ALTER DATABASE shop"))
-        assert not is_increasing(draw(client, SCRU128))
+        assert not is_increasing(draw(client, SCOPED[0]))
         console.execute("RECONNECT")
         open_both(connect)
-        for id_type in SCOPED:
-            assert is_increasing(draw(client, id_type))
+        for query in SCOPED:
+            assert is_increasing(draw(client, query))
     with server.connect() as administrator:
         administrator.execute(f"ALTER DATABASE {DATABASE} RESET scru.generator_scope")
 
@@ -136,26 +111,7 @@ def test_the_scope_of_a_database(connect, server, stopped_clock):
 def test_set_applies_to_the_server_connection(connect):
     """After SET, the value is in effect for every client's transactions on that connection, and on no other."""
     with connect() as client, connect() as other:
-        draw(client, SCRU128)  # loads the library on both connections
+        draw(client, SCOPED[0])  # loads the library on both connections
         client.execute("SET scru.generator_scope = 'server'")
         scopes = {other.execute("SHOW scru.generator_scope").fetchone()[0] for _ in range(2)}
         assert scopes == {"session", "server"}
-
-
-OPTIONS = "-c scru.generator_scope=server"
-
-
-def test_options_of_a_client_are_refused(connect):
-    with pytest.raises(psycopg.OperationalError, match=r"unsupported startup parameter(: options| in options: scru)"):
-        connect(options=OPTIONS)
-
-
-@pytest.mark.parametrize("connect", [{"ignore_startup_parameters": "options"}], indirect=True)
-def test_options_of_a_client_are_ignored(connect, server):
-    """Without PgBouncer, the server has the value."""
-    scopes = {}
-    for name, connection in ("pooled", connect(options=OPTIONS)), ("direct", server.connect(DATABASE, options=OPTIONS)):
-        with connection, connection.transaction():
-            connection.execute("SELECT gen_scru128()")
-            [scopes[name]] = connection.execute("SHOW scru.generator_scope").fetchone()
-    assert scopes == {"pooled": "session", "direct": "server"}

@@ -6,27 +6,30 @@ tools/lib/clients.sh installs, and with this package as pip installs it from the
 
 from __future__ import annotations
 
+import ast
 import json
 import operator
 import os
 import pickle
+import re
 import shutil
 import subprocess
 import sys
 import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from doctest import DocTestParser, DocTestRunner
 from pathlib import Path
 from random import Random
 
 import pytest
 
 import expect
-from clients import INSTALLED, PACKAGE, PROGRAMS, PYTHON, ROOT, block, copy, node, python
+from clients import INSTALLED, PACKAGE, PROGRAMS, PYTHON, ROOT, block, copy, node, python, reported
 from clients import installed as installed  # a fixture
 from clients import run as run_in
 from clients import server as server  # a fixture
-from idtypes import SCRU64, SCRU128, TYPES, each_type
+from idtypes import TYPES, each_form, each_type
 from server import on_the_oldest
 
 sys.path.insert(0, str(PACKAGE / "src"))
@@ -203,43 +206,28 @@ PUBLIC = {
 }
 
 
-def test_public_names(installed, database, tmp_path):
-    """They are these, and have types and docstrings, as their own members have. All other modules are private."""
-    files = sorted(path.stem for path in (PACKAGE / "src" / "scru_postgres").glob("[a-z]*.py"))
-    assert [f".{name}" for name in files] == sorted({*PUBLIC} - {""})
-    printed = run(installed, tmp_path, database, PROGRAMS / "package" / "public_names.py", *PUBLIC)
-    assert json.loads(printed) == {module: sorted(names) for module, names in PUBLIC.items()}
+def test_public_names():
+    """They are these. All other modules are private."""
+    names = {}
+    for path in (PACKAGE / "src/scru_postgres").glob("[!_]*.py"):
+        names[f".{path.stem}"] = re.search(r"^__all__[^=]* = (\[.*?\])", path.read_text(), re.MULTILINE | re.DOTALL)[1]
+    found = {module: set(ast.literal_eval(listed)) for module, listed in names.items()}
+    assert {"": set(scru_postgres.__all__), **found} == PUBLIC
     assert {cls.__module__ for cls in scru_postgres.TYPES} == {"scru_postgres"}  # of pickled values and migrations
 
 
 def test_the_example_of_the_readme():
-    id = scru_postgres.Scru128("0372IJOJUXUHJSFKERYI2MRTM")
-    assert id.timestamp == datetime(2022, 4, 3, 11, 40, 14, 308000, tzinfo=UTC)
-    values = {"id": id, "id.timestamp": id.timestamp, "bytes(id).hex()": bytes(id).hex()}
-    example = "".join(f">>> {code}\n{value!r}\n" for code, value in values.items())
-    assert example in block("1 of README.md#scru-postgres")
+    example = DocTestParser().get_doctest(block("1 of README.md#scru-postgres"), {}, "README.md", None, 0)
+    assert DocTestRunner().run(example) == (0, 5)
 
 
 # -------------------------------------------------------------------------------------------------------------- drivers
 
-REPORTS = {
-    "psycopg": {
-        "in_text",
-        "made",
-        "found",
-        "null",
-        "array",
-        "copied",
-        "found_in_binary",
-        "array_in_binary",
-        "copied_in_binary",
-    },
-    "asyncpg": {"made", "found_in_binary", "null", "array", "copied_in_binary", "malformed"},
-    "sqlalchemy": {"made", "found", "found_by_any", "null", "array", "malformed", "reflected", "found_by_asyncpg"},
-}
+# The number of things that each module's program reports.
+REPORTS = {"psycopg": 9, "asyncpg": 6, "sqlalchemy": 8}
 
 
-@pytest.mark.parametrize("id_type", [SCRU128, SCRU64], ids=str)
+@each_form
 @pytest.mark.parametrize("module", REPORTS)
 def test_driver(installed, database, connection, module, id_type, tmp_path):
     """Each module reads and writes the values that the server has, as instances of the type's class."""
@@ -256,9 +244,7 @@ def test_driver(installed, database, connection, module, id_type, tmp_path):
         program = program.replace(there, here)
     (tmp_path / "program.py").write_text(program)
 
-    printed = run(installed, tmp_path, database, "program.py", *ids)
-
-    reported = {name: texts for name, *texts in map(str.split, printed.splitlines())}
+    found = reported(run(installed, tmp_path, database, "program.py", *ids))
     [[made]] = connection.execute("SELECT id::text FROM orders WHERE note = 'made'")
     given = connection.execute("SELECT array_agg(id::text ORDER BY id) FROM orders WHERE note = 'given'").fetchone()
     assert given == (in_order,)
@@ -272,7 +258,7 @@ def test_driver(installed, database, connection, module, id_type, tmp_path):
         "malformed": ["ValueError" if module == "asyncpg" else expect.INVALID_TEXT],
         "reflected": [cls.upper(), cls.upper()],
     }
-    assert reported == {name: expected.get(name, in_order) for name in REPORTS[module]}
+    assert found == {name: expected.get(name, in_order) for name in found} and len(found) == REPORTS[module]
 
 
 def test_types_are_found_by_the_extension(installed, new_database, tmp_path):
@@ -295,13 +281,6 @@ def test_pydantic(installed, database, id_type, tmp_path):
         "malformed id string_type",
         "malformed id string_type",
     ]
-
-
-def test_ids_that_python_generates(installed, database, connection, tmp_path):
-    """They are of this minute, are different, and are read by the server."""
-    scru128, ulid = run(installed, tmp_path, database, PROGRAMS / "package" / "generating.py").split()
-    query = "SELECT abs(extract(epoch FROM now() - %s::scru128::timestamptz)) < 60, %s::ulid::text"
-    assert connection.execute(query, [scru128, ulid]).fetchone() == (True, ulid)
 
 
 def instructions(run: Callable[[], object]) -> int:
@@ -346,41 +325,41 @@ def test_partitions_of_django_postgres_extra(installed, database, tmp_path):
 
 
 TYPED = PROGRAMS / "package" / "typed.py"
+PYRIGHT = INSTALLED / "node/node_modules/pyright/index.js"
+# With the plugin of django-stubs, which runs Django, and without.
+SETTINGS = """
+[mypy]
+strict = true
+plugins = mypy_django_plugin.main
+[mypy.plugins.django-stubs]
+django_settings_module = settings
+"""
 
 
 @pytest.mark.parametrize(
     "check",
-    ["ruff check --no-cache", "ruff format --no-cache --check", f"mypy --cache-dir=/dev/null src {TYPED}"],
-    ids=["lint", "format", "mypy"],
+    [
+        "ruff check --no-cache src",
+        "ruff format --no-cache --check src",
+        "mypy --cache-dir=/dev/null src models.py",
+        "mypy --cache-dir=/dev/null --config-file=plugin.ini -p typed",
+        "pyright",
+    ],
 )
-def test_the_package_is_clean(installed, check):
-    """The package passes the linter, the formatter and the type checker, as configured in its pyproject.toml. The
-    fields of Django have the types of their IDs, for mypy with django-stubs."""
-    environment = {**os.environ, "MYPYPATH": str(PACKAGE / "src")}
-    done = subprocess.run([PYTHON, "-m", *check.split()], cwd=PACKAGE, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_the_plugin_of_django_stubs_knows_the_fields(installed, tmp_path):
-    """The fields of Django have the types of their IDs, for mypy with the plugin, which runs Django."""
-    (tmp_path / "typed").mkdir()
-    (tmp_path / "typed" / "__init__.py").touch()
-    shutil.copy(TYPED, tmp_path / "typed" / "models.py")
-    (tmp_path / "settings.py").write_text('SECRET_KEY = "of the tests"\nINSTALLED_APPS = ["typed"]\n')
-    (tmp_path / "mypy.ini").write_text(
-        "[mypy]\nstrict = true\nplugins = mypy_django_plugin.main\n"
-        "[mypy.plugins.django-stubs]\ndjango_settings_module = settings\n"
-    )
-    environment = {**os.environ, "MYPYPATH": str(PACKAGE / "src"), "PYTHONPATH": f"{tmp_path}:{PACKAGE / 'src'}"}
-    command = [PYTHON, "-m", "mypy", "--cache-dir=/dev/null", "typed"]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_pyright_knows_the_fields(installed, tmp_path):
-    """The fields of Django have the types of their IDs, for pyright with django-stubs."""
-    program = shutil.copy(TYPED, tmp_path)
-    (tmp_path / "pyrightconfig.json").write_text(json.dumps({"extraPaths": [str(PACKAGE / "src")]}))
-    command = [*node(), INSTALLED / "node/node_modules/pyright/index.js", "--pythonpath", PYTHON, program]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+def test_the_package_is_clean(installed, tmp_path, check):
+    """The package passes the linter, the formatter and the type checkers. The fields of Django have the types of their
+    IDs."""
+    project = shutil.copytree(PACKAGE, tmp_path / "project", ignore=shutil.ignore_patterns("__pycache__"))
+    (project / "typed").mkdir()
+    (project / "typed/__init__.py").touch()
+    for copied in "models.py", "typed/models.py":
+        shutil.copy(TYPED, project / copied)
+    (project / "settings.py").write_text('SECRET_KEY = "of the tests"\nINSTALLED_APPS = ["typed"]\n')
+    (project / "plugin.ini").write_text(SETTINGS)
+    (project / "pyrightconfig.json").write_text('{"extraPaths": ["src"]}')
+    environment = {**os.environ, "MYPYPATH": "src", "PYTHONPATH": f"{project}:{project}/src"}
+    command = [PYTHON, "-m", *check.split()]
+    if check == "pyright":
+        command = [*node(), PYRIGHT, "--pythonpath", PYTHON, "models.py"]
+    done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -128,12 +128,9 @@ all_of = lambda query: list(session.scalars(query))
 DJANGO = """\
 import django
 from django.conf import settings
-from urllib.parse import urlparse
 
-address = urlparse(os.environ["DATABASE_URL"])
 settings.configure(DATABASES={"default": {
-    "ENGINE": "django.db.backends.postgresql", "HOST": address.hostname, "PORT": address.port,
-    "NAME": address.path[1:], "USER": address.username, "PASSWORD": address.password}})
+    "ENGINE": "django.db.backends.postgresql", "NAME": os.environ["PGDATABASE"]}})
 django.setup()
 from django.db import models
 from scru_postgres.django import Scru128Field

@@ -1,8 +1,8 @@
 """The clients that tools/lib/clients.sh installs, and their programs, which contain the code blocks of the pages.
 
 A line such as `# block 2 of python.md#psycopg-3` in a program stands for the second block below that heading, in the
-line's own indentation. The environment variable SCRU_CLIENTS names another directory than target/clients. A client that
-is not installed is skipped.
+line's own indentation, and `# blocks of java.md#jdbc` for all of them. The environment variable SCRU_CLIENTS names
+another directory than target/clients. A client that is not installed is skipped.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import secrets
 import shutil
 import subprocess
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from textwrap import indent
 
 import pytest
 
+import page
 from programs import LOOPBACK, free_ports, missing
 from server import Server, give_to_server_user
 
@@ -32,26 +32,20 @@ PASSWORD = secrets.token_hex(16)
 
 # --------------------------------------------------------------------------------------------------------------- blocks
 
-BLOCK = re.compile(r"^([ \t]*).*\bblock (\d+ of [\w-]+\.md#[\w-]+)\n", re.MULTILINE)
-
-
-@cache
-def blocks(page: str) -> dict[str, list[str]]:
-    """Returns the code blocks of a page of docs, or of the README of the package, by the anchor of their heading."""
-    path = PACKAGE / page if page == "README.md" else ROOT / "docs" / page
-    parts = re.split(r"^#+ (.*)\n(?=\n)", path.read_text(), flags=re.MULTILINE)
-    anchors = [re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in parts[1::2]]
-    found = [re.findall(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL) for text in parts[2::2]]
-    return {
-        anchor: [code for language, code in codes if language != "sh"]
-        for anchor, codes in zip(anchors, found, strict=True)
-    }
+BLOCK = re.compile(r"^([ \t]*).*\bblocks? ((?:\d+ )?of [\w-]+\.md#[\w-]+)\n", re.MULTILINE)
 
 
 def block(name: str) -> str:
-    """Returns a block by its name, such as `2 of python.md#psycopg-3`."""
-    number, page, anchor = re.fullmatch(r"(\d+) of (.*)#(.*)", name).groups()
-    return blocks(page)[anchor][int(number) - 1]
+    """Returns a block by its name, such as `2 of python.md#psycopg-3`, or all blocks below a heading."""
+    number, name, anchor = re.fullmatch(r"(\d+ )?of (.*)\.md#(.*)", name).groups()
+    sections = page.sections("../clients/python/README" if name == "README" else name, page.ANY)
+    [found] = [found for heading, found in sections.items() if anchor == anchor_of(heading)]
+    return found[int(number) - 1] if number else "".join(found)
+
+
+def anchor_of(heading: str) -> str:
+    """Returns the name of a heading in the address of a page."""
+    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
 
 
 def with_blocks(program: str) -> str:
@@ -103,6 +97,9 @@ def run(database, command: list, directory: Path, **environment: str) -> str:
         (directory / "node_modules").symlink_to(PACKAGES)
         shutil.copy(PROGRAMS / "package.json", directory)
     variables = {**os.environ, "DATABASE_URL": url_of(database), "PRISMA_SCHEMA_ENGINE_BINARY": "/bin/true"}
+    # For libpq.
+    variables |= {"PGHOST": LOOPBACK, "PGPORT": database.server.port, "PGDATABASE": database.name}
+    variables |= {"PGUSER": "postgres", "PGPASSWORD": PASSWORD}
     done = subprocess.run(
         command, cwd=directory, env={**variables, **environment}, capture_output=True, text=True, timeout=120
     )
@@ -120,7 +117,7 @@ def reported(printed: str) -> dict[str, list[str]]:
 
 def url_of(database) -> str:
     """Returns the URL of a database of the server below."""
-    return f"postgresql://postgres:{PASSWORD}@127.0.0.1:{database.server.port}/{database.name}"
+    return f"postgresql://postgres:{PASSWORD}@{LOOPBACK}:{database.server.port}/{database.name}"
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,8 @@ from pathlib import Path
 
 DOCS = Path(__file__).parents[3] / "docs"
 SEVERAL_SERVERS = "several-servers"
+ANY = r"(?!sh\b)\w*"
+"""Any language but that of shells."""
 
 
 @cache
@@ -19,10 +21,15 @@ def text(name: str = SEVERAL_SERVERS) -> str:
 @cache
 def sections(name: str = SEVERAL_SERVERS, language: str = "sql") -> dict[str, list[str]]:
     """Returns the blocks of a language, by the heading above them."""
-    parts = re.split(r"^#+ (.*)\n", text(name), flags=re.MULTILINE)
+    parts = re.split(r"^#+ (.*)\n(?=\n)", text(name), flags=re.MULTILINE)
     pattern = re.compile(rf"^ *```{language}\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
     found = {heading: pattern.findall(body) for heading, body in zip(parts[1::2], parts[2::2], strict=True)}
     return {heading: [*map(textwrap.dedent, blocks)] for heading, blocks in found.items() if blocks}
+
+
+def all_blocks(name: str, language: str = "sql") -> list[str]:
+    """Returns all blocks of a language."""
+    return [block for blocks in sections(name, language).values() for block in blocks]
 
 
 def sql(heading: str, number: int = 0, name: str = SEVERAL_SERVERS) -> str:
@@ -38,7 +45,7 @@ def yaml(heading: str) -> str:
 
 def block(name: str, start: str, language: str = "sql") -> str:
     """Returns the block of a language that begins so."""
-    [found] = [each for blocks in sections(name, language).values() for each in blocks if each.startswith(start)]
+    [found] = [each for each in all_blocks(name, language) if each.startswith(start)]
     return found
 
 

@@ -3,7 +3,6 @@ ID and a list by day, the page of an order, an API with pages, the URLs, and Dja
 
 import os
 import sys
-from urllib.parse import urlparse
 
 import django
 from django.conf import settings
@@ -15,16 +14,11 @@ from django.shortcuts import get_object_or_404
 from django.urls import include, path
 from scru_postgres import Scru128
 
-url = urlparse(os.environ["DATABASE_URL"])
 settings.configure(
     DATABASES={
         "default": {
             "ENGINE": "django.db.backends.postgresql",
-            "HOST": url.hostname,
-            "PORT": url.port,
-            "NAME": url.path[1:],
-            "USER": url.username,
-            "PASSWORD": url.password,
+            "NAME": os.environ["PGDATABASE"],
             "OPTIONS": {"server_side_binding": os.environ.get("BINDING") == "server"},
         }
     },

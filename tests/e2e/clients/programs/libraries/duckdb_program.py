@@ -11,11 +11,8 @@ connection.execute(f"ATTACH '{URL}' AS server (TYPE postgres)")
 
 
 def run(sql, *parameters):
-    return connection.execute(sql, parameters).fetchall()
-
-
-def notes(sql, *parameters):
-    return [note for [note] in run(sql, *parameters)]
+    rows = connection.execute(sql, parameters).fetchall()
+    return [row[0] if len(row) == 1 else row for row in rows]
 
 
 def on_the_server(sql, value):
@@ -24,7 +21,7 @@ def on_the_server(sql, value):
 
 def insert():
     run("INSERT INTO server.orders (note) VALUES ('made')")
-    [[made]] = run("SELECT id FROM server.orders WHERE note = 'made'")
+    [made] = run("SELECT id FROM server.orders WHERE note = 'made'")
     run("INSERT INTO server.items (order_id) VALUES (?)", made)
     return made
 
@@ -34,9 +31,9 @@ new = "SELECT id, note FROM orders WHERE id > ''{}'' AND id < scru128_horizon() 
 joined = "SELECT note FROM server.orders AS o JOIN server.items AS i ON i.order_id = o.id WHERE o.id = ?"
 journey(
     insert,
-    lambda id: notes("SELECT note FROM server.orders WHERE id = ?", id),
-    lambda ids: notes("SELECT note FROM server.orders WHERE id IN (?, ?) ORDER BY id", *ids),
-    lambda since: [note for [note] in on_the_server(later, since.isoformat())],
-    lambda id: notes(joined, id),
+    lambda id: run("SELECT note FROM server.orders WHERE id = ?", id),
+    lambda ids: run("SELECT note FROM server.orders WHERE id IN (?, ?) ORDER BY id", *ids),
+    lambda since: on_the_server(later, since.isoformat()),
+    lambda id: run(joined, id),
     lambda after: on_the_server(new, after),
 )

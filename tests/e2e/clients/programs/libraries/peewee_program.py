@@ -36,13 +36,12 @@ def insert():
     return made
 
 
+def orders(condition):
+    return Order.select(Order.id, Order.note).where(condition).order_by(Order.id).tuples()
+
+
 def notes(condition):
-    return [order.note for order in Order.select().where(condition).order_by(Order.id)]
-
-
-def feed(after):
-    new = Order.select().where((Order.id > after) & (Order.id < fn.scru128_horizon())).order_by(Order.id)
-    return [(order.id, order.note) for order in new]
+    return [note for _, note in orders(condition)]
 
 
 journey(
@@ -51,5 +50,5 @@ journey(
     lambda ids: notes(Order.id.in_(ids)),
     lambda since: notes(Order.id >= SQL("%s::timestamptz", [since])),
     lambda id: [item.order.note for item in Item.select(Item, Order).join(Order).where(Order.id == id)],
-    feed,
+    lambda after: orders((Order.id > after) & (Order.id < fn.scru128_horizon())),
 )

@@ -29,27 +29,23 @@ class Item(Table, tablename="items", db=database):
     order_id = ForeignKey(Order)
 
 
-def insert():
-    [row] = Order.insert(Order(note="made")).run_sync()
-    Item.insert(Item(order_id=row["id"])).run_sync()
+async def insert():
+    [row] = await Order.insert(Order(note="made"))
+    await Item.insert(Item(order_id=row["id"]))
     return row["id"]
 
 
-def notes(query, column="note"):
-    return [row[column] for row in query.run_sync()]
-
-
-def feed(after):
-    new = "SELECT id, note FROM orders WHERE id > {} AND id < scru128_horizon() ORDER BY id"
-    return [(row["id"], row["note"]) for row in Order.raw(new, after).run_sync()]
+async def values(query):
+    return [tuple(row.values()) if len(row) > 1 else next(iter(row.values())) for row in await query]
 
 
 later = "SELECT note FROM orders WHERE id >= {}::timestamptz ORDER BY id"
+new = "SELECT id, note FROM orders WHERE id > {} AND id < scru128_horizon() ORDER BY id"
 journey(
     insert,
-    lambda id: [Order.objects().get(Order.id == id).run_sync().note],
-    lambda ids: notes(Order.select(Order.note).where(Order.id.is_in(ids)).order_by(Order.id)),
-    lambda since: notes(Order.raw(later, since)),
-    lambda id: notes(Item.select(Item.order_id.note).where(Item.order_id == id), "order_id.note"),
-    feed,
+    lambda id: values(Order.select(Order.note).where(Order.id == id)),
+    lambda ids: values(Order.select(Order.note).where(Order.id.is_in(ids)).order_by(Order.id)),
+    lambda since: values(Order.raw(later, since)),
+    lambda id: values(Item.select(Item.order_id.note).where(Item.order_id == id)),
+    lambda after: values(Order.raw(new, after)),
 )

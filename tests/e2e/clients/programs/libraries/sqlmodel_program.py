@@ -38,22 +38,19 @@ def insert():
     return order.id
 
 
-def notes(condition):
-    return session.exec(select(Order.note).where(condition).order_by(Order.id))
-
-
-def feed(after):
+def orders(*columns, where):
     session.rollback()
-    new = select(Order).where(Order.id > after, Order.id < func.scru128_horizon(type_=SCRU128)).order_by(Order.id)
-    return [(order.id, order.note) for order in session.exec(new)]
+    return session.exec(select(*columns).where(where).order_by(Order.id)).all()
 
 
 with Session(create_engine(ON_PSYCOPG)) as session:
     journey(
         insert,
         lambda id: [session.get(Order, id).note],
-        lambda ids: notes(Order.id.in_(ids)),
-        lambda since: notes(Order.id >= since),
+        lambda ids: orders(Order.note, where=Order.id.in_(ids)),
+        lambda since: orders(Order.note, where=Order.id >= since),
         lambda id: session.exec(select(Order.note).join(Item, Item.order_id == Order.id).where(Order.id == id)),
-        feed,
+        lambda after: orders(
+            Order.id, Order.note, where=(Order.id > after) & (Order.id < func.scru128_horizon(type_=SCRU128))
+        ),
     )

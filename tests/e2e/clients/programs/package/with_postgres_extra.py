@@ -2,24 +2,13 @@
 
 import os
 from datetime import datetime, timezone
-from urllib.parse import urlparse
 
 import django
 from dateutil.relativedelta import relativedelta
 from django.conf import settings
 
-url = urlparse(os.environ["DATABASE_URL"])
 settings.configure(
-    DATABASES={
-        "default": {
-            "ENGINE": "psqlextra.backend",
-            "HOST": url.hostname,
-            "PORT": url.port,
-            "NAME": url.path[1:],
-            "USER": url.username,
-            "PASSWORD": url.password,
-        }
-    },
+    DATABASES={"default": {"ENGINE": "psqlextra.backend", "NAME": os.environ["PGDATABASE"]}},
     INSTALLED_APPS=["psqlextra"],
     USE_TZ=True,
 )

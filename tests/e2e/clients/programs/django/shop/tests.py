@@ -17,7 +17,7 @@ from django.forms import modelform_factory
 from django.test import TestCase, TransactionTestCase
 from django.urls import reverse
 from django.utils import timezone
-from scru_postgres import TYPES, Scru128
+from scru_postgres import TYPES, Scru128, Ulid
 from scru_postgres.django import Scru128Field
 
 from shop.models import All, Document, Event, Gift, Item, Order
@@ -123,6 +123,8 @@ class Models(TestCase):
         ids = [document.id for document in documents]
         self.assertEqual([type(id) for id in ids], [Scru128, Scru128])
         self.assertEqual([document.id for document in Document.objects.order_by("id")], ids)
+        for id in Ulid.new(), *ids:
+            self.assertLess(abs(id.timestamp - timezone.now()), datetime.timedelta(minutes=1))
 
     def test_urls(self):
         order = Order.objects.create(note="shown")
