@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,8 +17,6 @@ from bench.candidates import (
     CREATED_AT,
     ENCRYPTION,
     EVENTS,
-    GENERATE,
-    GROWTH,
     GUARDS,
     HORIZONS,
     MIXED,
@@ -27,10 +24,9 @@ from bench.candidates import (
     TYPES,
     Candidate,
     available,
-    rotated,
 )
-from bench.measure import Run, Session, read_costs, read_look_ups, read_plan, read_times
-from bench.results import DOCS, ROOT, WHOLE, Results, saved
+from bench.measure import Session, read_costs, read_look_ups, read_plan, read_times
+from bench.results import DOCS, ROOT, saved
 
 PAGES = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "clients").glob("*/*.md")]
 CODE = re.compile(r"^```.*?^```$|`[^`]*`", re.MULTILINE | re.DOTALL)
@@ -65,68 +61,6 @@ def test_every_file_of_results_has_its_page():
     }
 
 
-def test_ratios_are_taken_turn_by_turn(tmp_path: Path):
-    """A ratio compares two values of the same turn. The medians, whose ratio would be 1, are not compared."""
-    results = Results({"major": 15, "mode": "short"})
-    for uuid, scru128 in (10, 20), (20, 30), (40, 20):
-        results.add("types", "order", 1000, "processor ms", "uuid", uuid)
-        results.add("types", "order", 1000, "processor ms", "scru128", scru128)
-    results.add("types", "order", 2000, "processor ms", "uuid", 7)
-    data = report.frame(Results.load(results.save(tmp_path)))
-    ratios = report.ratios(data, "uuid")
-    assert list(ratios.value) == [2, 1.5, 0.5]
-    assert report.table(ratios, ["workload"], report.with_spread) == (
-        "|          | scru128    |\n|:---------|:-----------|\n| ORDER BY | 1.50 ±0.38 |\n"
-    )
-
-
-def test_a_guard_is_compared_with_none_of_the_same_turn(tmp_path: Path):
-    """In microseconds for a row."""
-    results = Results({"major": 15, "mode": "feed"})
-    for without, guard in (100, 110), (200, 230), (300, 320):
-        results.add("feed", "guarded", 100_000, "processor ms", "no_guard", without)
-        results.add("feed", "guarded", 100_000, "processor ms", "guard", guard)
-    for horizon in 4, 5:
-        results.add("feed", "read", 2000, "processor ms", "horizon", 4)
-        results.add("feed", "read", 2000, "processor ms", "horizon_with_lag", horizon)
-    shown = report.feed(report.frame(Results.load(results.save(tmp_path))))
-    assert [[cell.strip() for cell in line.split("|")[1:3]] for line in shown.splitlines() if "±" in line] == [
-        ["guard", "0.20 ±0.05"],
-        ["horizon with a lag", "1.12 ±0.06"],
-    ]
-
-
-@pytest.mark.parametrize("group", [TYPES, EVENTS, SCALE, GROWTH, GENERATE, MIXED, ENCRYPTION, GUARDS, HORIZONS])
-def test_each_candidate_has_each_place(group):
-    orders = [rotated(group, turn) for turn in range(2 * len(group))]
-    assert all(sorted(order, key=group.index) == group for order in orders)
-    assert all({order[place] for order in orders} == set(group) for place in range(len(group)))
-    assert orders[0][1] != orders[1][1]
-
-
-@pytest.mark.parametrize("group", [TYPES, EVENTS, SCALE, GROWTH, GENERATE, MIXED, ENCRYPTION, GUARDS, HORIZONS])
-def test_each_group_measures_one_candidate_twice(group):
-    [control] = [candidate for candidate in group if candidate.label == "baseline again"]
-    assert replace(control, key=control.key.removesuffix("_control"), label="") in [replace(c, label="") for c in group]
-
-
-@pytest.mark.parametrize(
-    ("mode", "suites", "name", "is_whole"),
-    [
-        ("full", WHOLE, "full", True),
-        ("full", ("types",), "full", False),
-        ("full", ("feed",), "feed", True),
-        ("short", WHOLE, "short", False),
-        ("short", ("feed",), "feed", False),
-        ("long", WHOLE, "long", True),
-    ],
-)
-def test_a_run_has_the_name_of_its_mode_or_suite(mode, suites, name, is_whole):
-    run = Run(mode, suites)
-    assert (run.results.about["mode"], run.is_whole) == (name, is_whole)
-    assert all(callable(getattr(run, suite)) for suite in run.suites)
-
-
 def test_everything_is_measured_for_every_candidate(connection):
     connection.execute("CREATE EXTENSION scru_uuidv7; CREATE SEQUENCE numbers")
     directory = Path(connection.execute("SHOW data_directory").fetchone()[0])
@@ -137,27 +71,30 @@ def test_everything_is_measured_for_every_candidate(connection):
             values = session.measure(workload, candidate, rows, read, day=workloads.day(1))
             assert min(values.values()) > 0, (workload, values)
 
+    def new_schema(candidate: Candidate) -> None:
+        session.execute((f"DROP SCHEMA IF EXISTS {candidate.key} CASCADE", f"CREATE SCHEMA {candidate.key}"), candidate)
+
     for candidate in available(EVENTS, MAJOR):
         measured({"insert": workloads.INSERT}, candidate, read_costs)
     for candidate in available(TYPES, MAJOR):
         session.execute(workloads.PREPARE_TYPES, candidate, rows=rows)
         measured(workloads.TYPES, candidate)
     for candidate in available(SCALE, MAJOR):
-        session.execute((f"DROP SCHEMA {candidate.key} CASCADE", f"CREATE SCHEMA {candidate.key}"), candidate)
+        new_schema(candidate)
         session.execute(workloads.PREPARE_SCALE, candidate, rows=rows)
         measured(workloads.TIME, candidate, read_plan)
         measured(workloads.SCALE, candidate)
         [(left,)] = connection.execute(f"SELECT count(*) FROM {candidate.key}.events")
         assert left == rows - rows // 30 - 1
     for candidate in MIXED:
-        session.execute((f"DROP SCHEMA IF EXISTS {candidate.key} CASCADE", f"CREATE SCHEMA {candidate.key}"), candidate)
+        new_schema(candidate)
         session.execute(workloads.OLD_ROWS, candidate, rows=rows)
         measured({"new_rows": workloads.NEW_ROWS}, candidate, read_costs)
         connection.execute("VACUUM ANALYZE events, old, new")
         measured(workloads.MIXED, candidate, read_look_ups)
         assert connection.execute("SELECT count(*) FROM events").fetchone() == (2 * rows,)
     for candidate in ENCRYPTION:
-        session.execute((f"DROP SCHEMA IF EXISTS {candidate.key} CASCADE", f"CREATE SCHEMA {candidate.key}"), candidate)
+        new_schema(candidate)
         session.execute(workloads.PREPARE_ENCRYPTION, candidate, rows=rows)
         measured(workloads.ENCRYPTION, candidate)
     for candidate in GUARDS:
@@ -165,7 +102,7 @@ def test_everything_is_measured_for_every_candidate(connection):
     for candidate in HORIZONS:
         measured({"read": workloads.READ}, candidate)
     for candidate in CREATED_AT:
-        session.execute((f"DROP SCHEMA IF EXISTS {candidate.key} CASCADE", f"CREATE SCHEMA {candidate.key}"), candidate)
+        new_schema(candidate)
         session.execute(workloads.RECENT, candidate, rows=rows)
         since = session.fill_in(workloads.SINCE, candidate)
         [(plans,)] = connection.execute(f"EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) {since}")

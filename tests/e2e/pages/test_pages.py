@@ -1,7 +1,7 @@
-"""Pages that agree with the sources and the server: errors, settings, guarantees and the reference in docs.
+"""Pages that agree with the sources and the server: errors, settings and guarantees.
 
 docs/errors.md has every message that the sources raise, with its SQLSTATE, and no other messages. tests/guarantees.md
-lists tests of every promise, and these exist. The reference pages are rendered by tools/lib/reference.py.
+lists tests of every promise, and these exist.
 """
 
 from __future__ import annotations
@@ -9,21 +9,17 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
+import page
 from idtypes import TYPES
 from server import on_the_oldest, pg_config
-from tools.lib.reference import catalog, pages
 
 ROOT = Path(__file__).parents[3]
-DOCS = ROOT / "docs"
 
 compares_with_the_sources = on_the_oldest("compares the page with the sources")
-uses_no_server = on_the_oldest("uses no server")
 
 # ------------------------------------------------------------------------------------------------------- docs/errors.md
 
-ERRORS = (DOCS / "errors.md").read_text()
+ERRORS = page.text("errors")
 CODE = "\n".join(path.read_text() for path in sorted((ROOT / "src").rglob("*.rs")) if path.name != "tests.rs")
 
 STRING = r'"(?:[^"\\]|\\.)*"'
@@ -82,10 +78,10 @@ def message(text: str, values: str) -> Message:
 
 @compares_with_the_sources
 def test_the_page_has_the_messages_of_the_sources():
-    page, sources = of_page(), of_sources()
+    listed = of_page()
     heading, name = PANICS
-    assert page.pop((heading,)) == {sqlstates()[name]}
-    assert page == sources
+    assert listed.pop((heading,)) == {sqlstates()[name]}
+    assert listed == of_sources()
     # What people search for.
     literal = [f"{text} {id_type.name}`" for text in ("for type", "generate a") for id_type in TYPES]
     assert [text for text in literal if text not in ERRORS] == []
@@ -115,7 +111,7 @@ def test_the_page_has_the_sqlstates_of_the_sources():
 
 # ----------------------------------------------------------------------------------------------------- docs/settings.md
 
-SETTINGS = (DOCS / "settings.md").read_text()
+SETTINGS = page.text("settings")
 
 
 def test_the_table_is_that_of_the_server(connection):
@@ -139,9 +135,8 @@ def test_the_table_is_that_of_the_server(connection):
 def test_the_examples_return_what_the_page_says(new_server):
     """Executes the code blocks one after another on one server, each in a new session."""
     server = new_server()
-    with server.connect() as connection:
-        connection.execute("CREATE EXTENSION scru")
-    for block in re.findall(r"^```sql\n(.*?)^```$", SETTINGS, re.MULTILINE | re.DOTALL):
+    server.psql("postgres", b"CREATE EXTENSION scru")
+    for block in page.all_blocks("settings"):
         lines = block.splitlines()
         with server.connect() as connection:
             results = [connection.execute(line).pgresult for line in lines if not line.startswith("--")]
@@ -150,8 +145,6 @@ def test_the_examples_return_what_the_page_says(new_server):
 
 
 # --------------------------------------------------------------------------------------------------- docs/guarantees.md
-
-GUARANTEES = DOCS / "guarantees.md"
 
 
 def items(text: str, marker: str) -> list[tuple[str, str]]:
@@ -169,7 +162,7 @@ def has_test(name: str, path: Path) -> bool:
 
 @compares_with_the_sources
 def test_every_promise_has_tests():
-    promises = GUARANTEES.read_text().split("\n## What is not promised\n")[0]
+    promises = page.text("guarantees").split("\n## What is not promised\n")[0]
     labels = [label for label, _ in items(promises, r"\*\*(\w+)\.\*\*")]
     assert len(labels) == len(re.findall("^- ", promises, re.MULTILINE)) > 50
     listed = items((ROOT / "tests/guarantees.md").read_text(), r"(\w+):")
@@ -179,131 +172,3 @@ def test_every_promise_has_tests():
         paths = [path for each in ("tests", "crates", "tools") for path in (ROOT / each).rglob(file)]
         for name in names.split(", "):
             assert any(has_test(name or path.stem, path) for path in paths), (file, name)
-
-
-# ------------------------------------------------------------------------------------------------------- docs/reference
-
-SCRIPT = """\
-CREATE FUNCTION f(t) RETURNS integer
-    AS 'MODULE_PATHNAME', 'f' LANGUAGE C IMMUTABLE STRICT LEAKPROOF;
-COMMENT ON FUNCTION f(t) IS 'the field';
-COMMENT ON FUNCTION g(t) IS 'either';
-CREATE FUNCTION g(t) RETURNS text
-    AS 'MODULE_PATHNAME', 'g' LANGUAGE C;
-"""
-SQL = """\
-\\i setup
--- # t
--- The type.
--- ### FUNCTION f(t)
-SELECT f('1');
--- | FUNCTION g(t)
-SELECT g('1');
-"""
-ROW, CALL, RESULT = "-- | FUNCTION g(t)\n", "SELECT g('1');\n", "a | b\n"
-
-
-def output(sql: str) -> str:
-    """Returns the expected output of a regression test."""
-    return sql.replace("SELECT f('1');\n", "SELECT f('1');\n1\n").replace(CALL, CALL + RESULT)
-
-
-def rendered(sql: str, expected: str) -> dict[str, str]:
-    """Returns the pages of a type with two functions."""
-    return pages(sql, expected, catalog(SCRIPT))
-
-
-@uses_no_server
-def test_objects_have_a_signature_and_an_example():
-    [(path, page)] = rendered(SQL, output(SQL)).items()
-    assert path == "reference/t.md"
-    assert page.partition("# t\n\n")[2] == (
-        """\
-The type.
-
-### f(t)
-
-The field. Returns `integer`, immutable, leakproof.
-
-```sql
-SELECT f('1');
--- 1
-```
-
-| function | description | example | result |
-|---|---|---|---|
-| `g(t)` | either; returns `text`; volatile | `SELECT g('1')` | `a \\| b` |
-"""
-    )
-
-
-@uses_no_server
-@pytest.mark.parametrize(
-    ("old", "new", "error"),
-    [
-        (ROW + CALL, "", "sql/reference.sql.in does not document FUNCTION g(t)"),
-        (CALL, "", "FUNCTION g(t) has no example"),
-        ("N g(t)", "N f(t)", "FUNCTION f(t) is documented twice"),
-        ("N g(t)", "N h(t)", "no install script contains COMMENT ON FUNCTION h(t)"),
-    ],
-)
-def test_each_object_is_documented_once_with_an_example(old, new, error):
-    sql = SQL.replace(old, new)
-    with pytest.raises(SystemExit) as raised:
-        rendered(sql, output(sql))
-    assert raised.value.code == error
-
-
-@uses_no_server
-@pytest.mark.parametrize(
-    ("sql", "expected", "line"),
-    [
-        (SQL, output(SQL).replace(CALL, ""), RESULT),
-        (SQL, output(SQL).replace(CALL + RESULT, ""), CALL),
-        (SQL.replace(CALL, ""), output(SQL), CALL),
-        (SQL, "", "-- # t\n"),
-    ],
-)
-def test_stale_output_is_an_error(sql, expected, line):
-    with pytest.raises(SystemExit) as raised:
-        rendered(sql, expected)
-    message = "tests/pg_regress/expected/reference.out does not match tests/pg_regress/sql/reference.sql, at: "
-    assert raised.value.code.startswith(message + line)
-
-
-OBJECTS = """\
-CREATE TYPE t;
-CREATE TYPE t (
-    INPUT = t_in
-);
-COMMENT ON TYPE t IS 'one server''s IDs';
-CREATE FUNCTION f(id t, size integer, OUT part text) RETURNS record
-    AS 'MODULE_PATHNAME', 'f' LANGUAGE C;
-COMMENT ON FUNCTION f(t, integer) IS 'a part';
-CREATE FUNCTION g() RETURNS text
-    AS $function$
-BEGIN
-    COMMENT ON TYPE u IS 'none';
-END $function$;
-CREATE OPERATOR CLASS t_ops DEFAULT FOR TYPE t USING btree AS
-    OPERATOR 1 <;
-COMMENT ON OPERATOR CLASS t_ops USING btree IS 'order';
-COMMENT ON OPERATOR FAMILY t_ops USING btree IS 'order';
-CREATE CAST (t AS uuid) WITHOUT FUNCTION;
-COMMENT ON CAST (t AS uuid) IS 'the same bytes';
-"""
-
-
-@uses_no_server
-def test_objects_are_found_by_their_identity_in_comment_on():
-    objects = catalog(OBJECTS)
-    assert {key: (each.comment, list(each.properties())) for key, each in objects.items()} == {
-        "TYPE t": ("one server's IDs", []),
-        "FUNCTION f(t, integer)": ("a part", ["returns rows of `part text`", "volatile"]),
-        "OPERATOR CLASS t_ops USING btree": ("order", ["operators `<`", "default"]),
-        "OPERATOR FAMILY t_ops USING btree": ("order", []),
-        "CAST (t AS uuid)": ("the same bytes", ["*explicit*", "*without function*"]),
-    }
-    assert objects["FUNCTION f(t, integer)"].definition.endswith("RETURNS record AS 'MODULE_PATHNAME', 'f' LANGUAGE C;")
-    signatures = [each.signature() for each in objects.values()]
-    assert signatures == ["`t`", "`f(id t, size integer)`", "`t_ops` (btree)", "`t_ops USING btree`", "`t` to `uuid`"]
