@@ -86,7 +86,6 @@ if ! released; then
     make_release
     mistake 'a recipe out of development versions' 'git checkout --quiet HEAD~ docs/migrate.md' 'tools/release.sh ready' \
         'docs/migrate.md: the way out of development versions'
-    tests tests/e2e/pages/test_names.py
     tests -k each_row tests/e2e/operations/test_migrate.py
     make --silent release-notes | grep --count "](https://repository.example/scru/blob/v$version/docs/install.md)"
 fi

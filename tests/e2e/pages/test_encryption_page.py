@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
+from functools import partial
 from itertools import pairwise
-from pathlib import Path
 
 import psycopg
 import pytest
 
+import page
 from plans import explain
 from server import Server
 
-PAGE = Path(__file__).parents[3] / "docs/encryption.md"
 ROWS = 2000
 # Everything that writes statements, parameters, parse trees and plans to the log.
 SETTINGS = {
@@ -35,15 +35,10 @@ SETTINGS = {
 }
 
 
-def blocks(heading: str) -> str:
-    """Returns the SQL of a section of the page."""
-    sections = dict(re.findall(r"^##+ (.*)\n((?:(?!^##).*\n)*)", PAGE.read_text(), re.MULTILINE))
-    return "".join(re.findall(r"^```sql\n(.*?)^```$", sections[heading], re.MULTILINE | re.DOTALL))
-
-
 def statements(heading: str) -> list[str]:
     """Returns the statements of a section of the page."""
-    return [each.strip() for each in blocks(heading).split(";\n") if each.strip()]
+    blocks = "".join(page.sections("encryption")[heading])
+    return [each.strip() for each in blocks.split(";\n") if each.strip()]
 
 
 READ, LOOK_UP, MIXED, ROTATE = (
@@ -85,22 +80,11 @@ def server() -> Iterator[Server]:
 @pytest.fixture
 def connect(server) -> Iterator[Callable[..., psycopg.Connection]]:
     """Connects as a role."""
-    connections = []
-
-    def connect(role: str = "postgres") -> psycopg.Connection:
-        connections.append(server.connect(user=role))
-        return connections[-1]
-
-    yield connect
-    for connection in connections:
-        connection.close()
+    with ExitStack() as stack:
+        yield lambda role="postgres": stack.enter_context(server.connect(user=role))
 
 
-@contextmanager
-def refused() -> Iterator[None]:
-    """Asserts that the block lacks a privilege."""
-    with pytest.raises(psycopg.errors.InsufficientPrivilege):
-        yield
+refused = partial(pytest.raises, psycopg.errors.InsufficientPrivilege)
 
 
 def test_the_view_hides_time_and_order(connect):

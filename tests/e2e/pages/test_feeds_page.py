@@ -6,6 +6,7 @@ The statements and programs are those of the page.
 from __future__ import annotations
 
 import re
+from contextlib import ExitStack
 from functools import partial
 from threading import Event
 from time import sleep
@@ -14,7 +15,7 @@ import psycopg
 import pytest
 
 import page
-from server import Server, on_every_version, on_the_oldest, wait_until
+from server import Server, on_every_version, wait_until
 from test_horizon_load import COLUMNS, Reader, Writers, running
 
 pytestmark = on_every_version
@@ -37,8 +38,7 @@ def wait_until_passed(connection: psycopg.Connection) -> None:
     wait_until(lambda: connection.execute(passed).fetchone()[0], "the horizon passes the rows")
 
 
-def payloads(count: int) -> list[str]:
-    return [str(number) for number in range(1, count + 1)]
+PAYLOADS = [str(number) for number in range(1, 2502)]
 
 
 def test_the_loop_in_psql(feed, database):
@@ -51,7 +51,7 @@ def test_the_loop_in_psql(feed, database):
     for _ in range(4):
         output = database.server.psql(database.name, run.encode()).decode()
         received += [line.split("|")[1] for line in output.splitlines() if "|" in line]
-    assert received == payloads(2500)
+    assert received == PAYLOADS[:2500]
 
 
 class Stopped(Exception):
@@ -85,7 +85,7 @@ def test_the_loop_in_python(feed, database, autocommit):
         names = {"connection": connection, "time": Time, "load_position": positions.pop}
         names |= {"save_position": positions.append, "process": received.append}
         exec(block("after =", "python"), names)
-    assert received == payloads(2501)
+    assert received == PAYLOADS
     assert positions[-1] == feed.execute("SELECT max(id) FROM events").fetchone()[0]
 
 
@@ -154,22 +154,17 @@ def follow(primary: Server, replica: Server) -> None:
             while not stopped.wait(0.05):
                 connection.execute(HEARTBEAT[2])
 
-    with running(beat, [None]):
-        try:
-            with running(lambda each: each.run(replica), [reader, naive]):
-                try:
-                    with running(writers.run, list(range(6))):
-                        try:
-                            wait_until(lambda: len(reader.received) > 500, "the reader has received rows")
-                        finally:
-                            writers.stopped.set()
-                    rows = "SELECT count(*) FROM scru128_plain"
-                    wait_until(lambda: replica.value(rows) == primary.value(rows), "the replica has all rows")
-                finally:
-                    reader.stopped.set()
-                    naive.stopped.set()
-        finally:
-            stopped.set()
+    # Each `running` ends when its threads do: what follows it on the stack stops them.
+    with ExitStack() as stack:
+        stack.enter_context(running(beat, [None]))
+        stack.callback(stopped.set)
+        stack.enter_context(running(lambda each: each.run(replica), [reader, naive]))
+        stack.callback(lambda: (reader.stopped.set(), naive.stopped.set()))
+        with running(writers.run, list(range(6))), ExitStack() as writing:
+            writing.callback(writers.stopped.set)
+            wait_until(lambda: len(reader.received) > 500, "the reader has received rows")
+        rows = "SELECT count(*) FROM scru128_plain"
+        wait_until(lambda: replica.value(rows) == primary.value(rows), "the replica has all rows")
     committed = [row for (row,) in primary.rows("SELECT id::text FROM scru128_plain ORDER BY id")]
     assert reader.received == committed
     assert len(set(committed) - set(naive.received)) > 0
@@ -181,6 +176,11 @@ def create(server: Server) -> None:
         connection.execute("CREATE EXTENSION scru")
         COLUMNS["scru128"].create(connection)
         connection.execute(HEARTBEAT[0])
+
+
+def subscribe(replica: psycopg.Connection, publisher: Server) -> None:
+    address = f"host={publisher.directory} port={publisher.port} user=postgres dbname=postgres"
+    replica.execute(f"CREATE SUBSCRIPTION feed CONNECTION '{address}' PUBLICATION feed")
 
 
 SETTINGS = {"max_prepared_transactions": "20", "wal_level": "logical"}
@@ -203,8 +203,7 @@ def test_a_heartbeat_carries_the_horizon_to_a_subscriber(new_server):
     with publisher.connect() as connection, subscriber.connect() as replica:
         connection.execute(HEARTBEAT[1])
         connection.execute("CREATE PUBLICATION feed FOR TABLE scru128_plain, heartbeat")
-        address = f"host={publisher.directory} port={publisher.port} user=postgres dbname=postgres"
-        replica.execute(f"CREATE SUBSCRIPTION feed CONNECTION '{address}' PUBLICATION feed")
+        subscribe(replica, publisher)
         wait_until(lambda: replica.execute("SELECT count(*) FROM heartbeat").fetchone() == (1,), "the row has arrived")
     follow(publisher, subscriber)
 
@@ -225,8 +224,7 @@ def test_a_reader_of_a_subscriber_waits_for_the_initial_copies(new_server):
         source.execute("CREATE PUBLICATION feed FOR TABLE events, heartbeat")
         lock.execute("BEGIN")
         lock.execute("LOCK TABLE events_1 IN SHARE MODE")
-        address = f"host={publisher.directory} port={publisher.port} user=postgres dbname=postgres"
-        replica.execute(f"CREATE SUBSCRIPTION feed CONNECTION '{address}' PUBLICATION feed")
+        subscribe(replica, publisher)
         others = "SELECT count(*) = 2 FROM pg_subscription_rel WHERE srsubstate = 'r'"
         wait_until(lambda: replica.execute(others).fetchone()[0], "the other tables are copied")
         read = f"SELECT count(*) FROM events WHERE id > '{SMALLEST}' "
@@ -237,95 +235,3 @@ def test_a_reader_of_a_subscriber_waits_for_the_initial_copies(new_server):
         counts = set()
         wait_until(lambda: counts.add(replica.execute(complete).fetchone()[0]) or 101 in counts, "all rows are read")
         assert counts <= {0, 101}
-
-
-# -------------------------------------------------------------------------------------------------- the table of ways
-
-ROWS = 5000
-WAYS = {
-    "horizon": ("", "id < scru128_horizon()"),
-    "`xid8`": (
-        ", xid xid8 NOT NULL DEFAULT pg_current_xact_id()",
-        "xid < pg_snapshot_xmin(pg_current_snapshot())",
-    ),
-    "advisory lock": ("", "true"),
-    "logical decoding": ("", "true"),
-}
-HOLDERS = ["a report", "a writer in another database", "a writer without IDs", "a writer with an ID"]
-
-
-def table_of_page() -> dict[str, dict[str, str]]:
-    """Returns the cells of the table, by the way and the name of the row."""
-    rows = page.text("feeds").split("## Compared with other methods")[1].split("\n\n")[1].splitlines()
-    [(_, *ways), _, *cells] = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
-    return {way: {name: row[number] for name, *row in cells} for number, way in enumerate(ways)}
-
-
-def create_way(connection: psycopg.Connection, way: str) -> None:
-    connection.execute("DROP TABLE IF EXISTS feed")
-    connection.execute(f"CREATE TABLE feed (id scru128 PRIMARY KEY DEFAULT gen_scru128(){WAYS[way][0]})")
-    if "xid8" in way:
-        connection.execute("CREATE INDEX ON feed (xid, id)")
-
-
-def costs(connection: psycopg.Connection, way: str) -> tuple[float, float]:
-    """Returns the bytes of a row with its index entries, and those of the WAL of its transaction."""
-    create_way(connection, way)
-    start = connection.execute("SELECT pg_current_wal_insert_lsn()").fetchone()[0]
-    connection.execute(f"DO $$ BEGIN FOR i IN 1..{ROWS} LOOP INSERT INTO feed DEFAULT VALUES; COMMIT; END LOOP; END $$")
-    size = "SELECT pg_total_relation_size('feed'), pg_wal_lsn_diff(pg_current_wal_insert_lsn(), %s)"
-    return tuple(float(total) / ROWS for total in connection.execute(size, [start]).fetchone())
-
-
-def is_held(server: Server, way: str, holder: str) -> bool:
-    """Returns whether a row that is inserted while the holder's transaction is open cannot be read."""
-    lock = "SELECT pg_advisory_xact_lock(1)" if "lock" in way else "SELECT"
-    with server.connect() as connection, server.connect() as reader:
-        create_way(connection, way)
-        if way == "logical decoding":
-            connection.execute("SELECT pg_create_logical_replication_slot('feed', 'test_decoding')")
-        with server.connect("template1" if "another" in holder else "postgres") as open_one:
-            isolation = "BEGIN ISOLATION LEVEL REPEATABLE READ" if holder == "a report" else "BEGIN"
-            open_one.execute(isolation)
-            if holder == "a writer with an ID":
-                open_one.execute(lock)
-                open_one.execute("INSERT INTO feed DEFAULT VALUES")
-            else:
-                open_one.execute("SELECT count(*) FROM pg_class" if holder == "a report" else "CREATE TEMP TABLE t ()")
-            connection.execute("SET lock_timeout = '300 ms'")
-            try:
-                with connection.transaction():
-                    connection.execute(lock)
-                    [row] = connection.execute("INSERT INTO feed DEFAULT VALUES RETURNING id::text").fetchone()
-            except psycopg.errors.LockNotAvailable:
-                return True
-            sleep(0.3)
-            if way == "logical decoding":
-                changes = reader.execute("SELECT data FROM pg_logical_slot_get_changes('feed', NULL, NULL)").fetchall()
-                reader.execute("SELECT pg_drop_replication_slot('feed')")
-                return not any(row in data for (data,) in changes)
-            found = reader.execute(f"SELECT count(*) FROM feed WHERE id = %s AND {WAYS[way][1]}", [row])
-            return found.fetchone() == (0,)
-
-
-@on_the_oldest("the rows and the log have the same layout on all versions")
-def test_the_table_of_ways_is_measured(new_server, measured):
-    """The bytes beyond those of a table without a feed, and which transactions hold back the rows of others."""
-    server = new_server({"wal_level": "logical", "full_page_writes": "off", "autovacuum": "off"})
-    server.run("psql", "-qc", "CREATE EXTENSION scru", "postgres")
-    cells_of = table_of_page()
-    with server.connect() as connection:
-        of_decoding = costs(connection, "logical decoding")
-    server.restart(wal_level="replica")
-    with server.connect() as connection:
-        costs_of = {way: costs(connection, way) for way in WAYS} | {"logical decoding": of_decoding}
-    server.restart(wal_level="logical")
-    base = costs_of["horizon"]
-    for way in WAYS:
-        extra = [round(cost - least) for cost, least in zip(costs_of[way], base, strict=True)]
-        held = [holder for holder in HOLDERS if is_held(server, way, holder)]
-        measured(f"feed by {way}: {extra[0]:+} bytes in a row, {extra[1]:+} of WAL; held by: {', '.join(held)}")
-        cells = cells_of[way]
-        for name, value in zip(("bytes of a row", "bytes of its WAL"), extra, strict=True):
-            assert abs(int(cells[name]) - value) <= max(3, 0.1 * abs(value)), (way, name, value)
-        assert [holder for holder in HOLDERS if cells[f"held by {holder}"] == "yes"] == held, way

@@ -12,31 +12,18 @@ import pytest
 
 import expect
 import migration
-from idtypes import BY_NAME, SCRU128, TYPES, each_type
+import page
+from idtypes import BY_NAME, SCRU128, TYPES, each_form
 from plans import explain
 from server import MAJORS, on_the_oldest, wait_until
 
 pytestmark = on_the_oldest("compares pages with each other, and with results that all versions have in common")
 
 ROOT = Path(__file__).parents[3]
-DOCS = ROOT / "docs"
+README = "../README"
 # The regression test `reference` runs the examples of the reference.
-PAGES = [ROOT / "README.md", *sorted(page for page in DOCS.glob("*.md") if page.stem != "reference")]
-BLOCK = re.compile(r"^```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PAGES = [README, *sorted(path.stem for path in page.DOCS.glob("*.md") if path.stem != "reference")]
 TIME = re.compile(r"(\d{4}-\d\d-\d\d)(?: (\d\d:\d\d(?::\d\d(?:\.\d+)?)?)\+00)?")
-
-
-def blocks(page: Path, heading: str | None = None) -> list[str]:
-    """Returns the code blocks of a page, or of the section below a heading of the second level."""
-    text = page.read_text()
-    if heading:
-        text = text.split(f"\n## {heading}\n")[1].split("\n## ")[0]
-    return BLOCK.findall(text)
-
-
-def sql_of(page: Path, heading: str | None = None) -> list[str]:
-    """Returns the blocks of SQL of a page, or of a section of it."""
-    return [block for block in blocks(page, heading) if f"```sql\n{block}" in page.read_text()]
 
 
 # ------------------------------------------------------------------------------------------------ IDs and their times
@@ -59,7 +46,7 @@ def times_of(text: str) -> set[int]:
 
 def test_ids_have_the_times_beside_them():
     """In a block of code with IDs and times, each ID has one of the times."""
-    found = [(ids_of(block), times_of(block)) for page in PAGES for block in blocks(page)]
+    found = [(ids_of(block), times_of(block)) for name in PAGES for block in page.all_blocks(name, r"\w*")]
     beside = [(text, at, times) for ids, times in found for text, at in ids if times]
     assert len(beside) > 5
     assert [text for text, at, times in beside if at not in times] == []
@@ -67,7 +54,7 @@ def test_ids_have_the_times_beside_them():
 
 def test_examples_of_the_types(connection):
     """The examples on the page about APIs have the length, the case and the time that it states."""
-    rows = re.findall(r"^\| (\w+) \| (\d+) \| (\w+) case \| `(\w+)` \|$", (DOCS / "api.md").read_text(), re.MULTILINE)
+    rows = re.findall(r"^\| (\w+) \| (\d+) \| (\w+) case \| `(\w+)` \|$", page.text("api"), re.MULTILINE)
     assert sorted(name for name, *_ in rows) == sorted(id_type.name for id_type in TYPES)
     for name, length, case, text in rows:
         id_type = BY_NAME[name]
@@ -86,7 +73,7 @@ def test_examples_of_the_types(connection):
 def commands(heading: str) -> list[str]:
     """Returns the statements that the shell commands of a section of the README send to psql."""
     found = []
-    for line in "\n".join(blocks(ROOT / "README.md", heading)).replace("\\\n", " ").splitlines():
+    for line in "\n".join(page.sections(README, "sh")[heading]).replace("\\\n", " ").splitlines():
         words = shlex.split(line, comments=True)
         found += [words[n + 1] for n, word in enumerate(words) if word == "-c" and "psql" in words]
     return found
@@ -107,7 +94,7 @@ def test_install_and_getting_started_in_one_database(new_database):
         assert len(installed) == 2
         for statement in installed:
             connection.execute(statement)
-        [block] = blocks(ROOT / "README.md", "Getting started")
+        block = page.sql("Getting started", 0, README)
         for statement, expected in re.findall(r"^([A-Z].*?);(?: *-- .*)?\n((?:--  .*\n)*)", block, re.MULTILINE):
             if "scru128_horizon" in statement:
                 wait_until(lambda: connection.execute(PASSED).fetchone()[0], "the horizon passes the rows")
@@ -117,31 +104,18 @@ def test_install_and_getting_started_in_one_database(new_database):
         assert connection.execute("SELECT count(*) FROM items").fetchone() == (0,)
 
 
-def test_the_first_screen_of_the_readme_has_sql():
-    """The first SQL begins by line 20, and no table stands before it."""
-    above = (ROOT / "README.md").read_text().split("```sql")[0]
-    assert above.count("\n") < 20
-    assert not re.search(r"^\|", above, re.MULTILINE)
-
-
 def test_the_readme_names_the_supported_versions():
-    """The versions, their range, and the commands of make are those of the project."""
-    text = (ROOT / "README.md").read_text()
-    assert re.findall(r"^- \*\*PostgreSQL (\d+)\*\*: tested with ", text, re.MULTILINE) == list(map(str, MAJORS))
-    assert f"scru runs on PostgreSQL {min(MAJORS)} to {max(MAJORS)}," in text
-    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    named = set(re.findall(r"\bmake ([a-z-]+)", "\n".join(BLOCK.findall(text) + re.findall("`make .*?`", text))))
-    assert named == {"run", "test", "stop", "clean", "setup", "install", "deb", "image"}
-    assert named <= targets
+    versions = re.findall(r"^- \*\*PostgreSQL (\d+)\*\*: tested with ", page.text(README), re.MULTILINE)
+    assert versions == list(map(str, MAJORS))
 
 
 def test_a_feed_of_the_readme_continues_after_the_last_id(connection):
     """With the last ID in place of the lower bound, the next read returns only rows that were inserted since."""
-    [block] = sql_of(ROOT / "README.md", "Getting started")
+    block = page.sql("Getting started", 0, README)
     [feed] = re.findall(r"^SELECT .*scru128_horizon\(\).*?;", block, re.MULTILINE)
     start = "scru128_lower('-infinity')"
     assert start in feed
-    assert f"`{start}`" in (ROOT / "README.md").read_text().split("\n## Feeds, outbox and pages\n")[1]
+    assert f"`{start}`" in page.text(README).split("\n## Feeds, outbox and pages\n")[1]
     for statement in re.findall(r"^(?:CREATE TABLE orders|INSERT) .*?;", block, re.MULTILINE):
         connection.execute(statement)
     wait_until(lambda: connection.execute(PASSED).fetchone()[0], "the horizon passes the rows")
@@ -155,15 +129,14 @@ def test_a_feed_of_the_readme_continues_after_the_last_id(connection):
 
 def test_conditions_of_the_readme_use_the_index(connection):
     """Each query by time of the README has an index condition. The one that it warns of has none."""
-    for statement in sql_of(ROOT / "README.md", "Getting started")[0].split(";"):
+    for statement in page.sql("Getting started", 0, README).split(";"):
         if "CREATE TABLE" in statement:
             connection.execute(statement)
     connection.execute("INSERT INTO orders SELECT FROM generate_series(1, 1000)")
     connection.execute("SET enable_seqscan = off; SET enable_bitmapscan = off")
-    [block] = sql_of(ROOT / "README.md", "Query by time")
-    for statement in block.splitlines():
+    for statement in page.sql("Query by time", 0, README).splitlines():
         assert re.search(r"Index Cond: \(\(?id >= ", explain(connection, statement.rstrip(";"))), statement
-    assert "do *not* use the index, such as `id::date = …`" in (ROOT / "README.md").read_text().replace("\n", " ")
+    assert "do *not* use the index, such as `id::date = …`" in page.text(README).replace("\n", " ")
     wrong = "SELECT * FROM orders WHERE id::date = '2026-11-01'"
     assert "Index Cond" not in explain(connection, wrong)
 
@@ -171,7 +144,7 @@ def test_conditions_of_the_readme_use_the_index(connection):
 def test_the_readme_can_be_pasted(new_server):
     """All SQL of the README runs in one session of psql from top to bottom, and then that of a page that it links."""
     server = new_server()
-    sql = [*sql_of(ROOT / "README.md"), *sql_of(DOCS / "query-by-time.md", "Partitions by month")[:1]]
+    sql = [*page.all_blocks(README), page.sql("Partitions by month", 0, "query-by-time")]
     assert len(sql) == 3
     server.psql("postgres", "".join(sql).encode())
     partitions = "SELECT count(*) FROM pg_class WHERE relispartition AND relkind = 'r'"
@@ -192,28 +165,31 @@ NOT_HERE = re.compile(r"pg_partman|WITHOUT OVERLAPS")
 # A plan that a page shows, and its query. It is that of a large table.
 PLAN = re.compile(r"^(EXPLAIN \(COSTS OFF\) [^;]*;\n)\n(.*\n)", re.DOTALL)
 ONLY_THE_INDEX = "".join(f"SET enable_{node} = off;\n" for node in ("seqscan", "bitmapscan", "indexonlyscan", "sort"))
-PASTED = [page for page in PAGES[1:] if page.stem not in NOT_PASTED and sql_of(page)]
+PASTED = [name for name in PAGES[1:] if name not in NOT_PASTED and page.all_blocks(name)]
 
 
-def sql_before(page: Path) -> list[str]:
+def sql_before(name: str) -> str:
     """Returns the SQL that a page assumes: none, Getting started if the page names it, or the extension."""
-    if page.stem == "install":
-        return []
-    if "README.md#getting-started" in page.read_text():
-        return sql_of(ROOT / "README.md", "Getting started")
-    return ["CREATE EXTENSION scru;\n"]
+    if name == "install":
+        return ""
+    is_named = "README.md#getting-started" in page.text(name)
+    return page.sql("Getting started", 0, README) if is_named else "CREATE EXTENSION scru;\n"
 
 
-@pytest.mark.parametrize("page", PASTED, ids=lambda page: page.stem)
-def test_a_page_can_be_pasted(new_server, page):
+@pytest.mark.parametrize("name", PASTED)
+def test_a_page_can_be_pasted(new_server, name):
     """All SQL of a page runs in one session of psql from top to bottom. Each block ends with a complete statement or
     with a result. The plans of the page are those of the server."""
     server = new_server()
-    sql = sql_of(page)
-    of_page = [block for block in blocks(page) if (block in sql and not NOT_HERE.search(block)) or PLAN.match(block)]
+    sql = page.all_blocks(name)
+    of_page = [
+        block
+        for block in page.all_blocks(name, page.ANY)
+        if (block in sql and not NOT_HERE.search(block)) or PLAN.match(block)
+    ]
     assert [block for block in sql if not re.search(r"(;( *--.*)?|\n--.*)\n$", block)] == []
     statements = [PLAN.sub(rf"{ONLY_THE_INDEX}\1 RESET ALL;\n", block) for block in of_page]
-    output = server.psql("postgres", "".join([*sql_before(page), *statements]).encode()).decode()
+    output = server.psql("postgres", "".join([sql_before(name), *statements]).encode()).decode()
     assert [plan[1] for block in of_page if (plan := PLAN.match(block)) and plan[2] not in output] == []
 
 
@@ -236,10 +212,9 @@ def test_a_migration_can_be_pasted(new_server, headings):
 def test_uninstall(new_server):
     """After the SQL of the README, the statements of the page leave neither objects nor settings behind."""
     server = new_server()
-    page = DOCS / "install.md"
-    server.psql("postgres", "".join(sql_of(ROOT / "README.md")).encode())
+    server.psql("postgres", "".join(page.all_blocks(README)).encode())
     with server.connect() as connection:
-        for statement in [*re.findall("`(DROP TABLE .*?)`", page.read_text()), *blocks(page, "Uninstall")]:
+        for statement in page.inline("DROP TABLE", "install"), page.sql("Uninstall", 0, "install"):
             connection.execute(statement)
         assert connection.execute("SELECT count(*) FROM pg_class WHERE relnamespace = 2200").fetchone() == (0,)
         assert connection.execute("SELECT count(*) FROM pg_db_role_setting").fetchone() == (0,)
@@ -250,8 +225,7 @@ def test_a_schema_of_its_own(new_database):
     """After the statements of the page, all types and operators are found, and `public` has none of the functions."""
     database = new_database(extension=False)
     with database.connect() as connection:
-        [block] = blocks(DOCS / "install.md", "A schema of its own")
-        connection.execute(block)
+        connection.execute(page.sql("A schema of its own", 0, "install"))
     with database.connect() as connection:
         functions = "SELECT count(*) FROM pg_proc WHERE pronamespace = %s::regnamespace"
         assert connection.execute(functions, ["public"]).fetchone() == (0,)
@@ -268,7 +242,7 @@ def test_a_bound_that_is_cast_to_uuid_uses_the_index(connection):
     connection.execute("INSERT INTO kept SELECT FROM generate_series(1, 1000)")
     connection.execute("SET enable_seqscan = off; SET enable_bitmapscan = off")
     bound = "scru128_lower(now() - interval '1 hour')::uuid"
-    assert "`u >= scru128_lower(t)::uuid`" in (DOCS / "uuid-and-bigint-columns.md").read_text()
+    assert "`u >= scru128_lower(t)::uuid`" in page.text("uuid-and-bigint-columns")
     assert "Index Cond: (u >= " in explain(connection, f"SELECT * FROM kept WHERE u >= {bound}")
     assert connection.execute(f"SELECT count(*) FROM kept WHERE u >= {bound}").fetchone() == (1000,)
     assert "Index Cond" not in explain(connection, "SELECT * FROM kept WHERE u::scru128 >= now() - interval '1 hour'")
@@ -278,23 +252,13 @@ def test_a_bound_that_is_cast_to_uuid_uses_the_index(connection):
     assert (new,) in found
 
 
-def test_few_ids_are_uuids_of_rfc_9562(connection):
-    """About one in eight has a version from 1 to 8 and the variant of the RFC."""
-    standard = r"^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$"
-    made = """SELECT count(*) FILTER (WHERE id::uuid::text ~ %s)
-              FROM generate_series(1, 16000) AS n, gen_scru128(timestamptz '2026-01-01' + n * interval '1 h') AS id"""
-    [(accepted,)] = connection.execute(made, [standard])
-    assert 1600 < accepted < 2400
-
-
 # ------------------------------------------------------------------------------------------------------------ the clock
 
 
-@each_type
+@each_form
 def test_the_time_of_an_id_from_a_client_is_limited(connection, id_type):
     """The CHECK constraint of the page accepts IDs of now, and rejects IDs of the future and of the past."""
-    [statement] = blocks(DOCS / "api.md", "IDs from clients")
-    connection.execute(statement.replace("scru128", id_type.name))
+    connection.execute(page.sql("IDs from clients", 0, "api").replace("scru128", id_type.name))
     insert = f"INSERT INTO documents (id) VALUES ({id_type.name}_lower(now() + %s::interval))"
     connection.execute(insert, ["-1 min"])
     for wrong in "2 min", "-10 years":
@@ -307,17 +271,11 @@ def test_the_time_of_an_id_from_a_client_is_limited(connection, id_type):
 EXAMPLE = "03ha79im7bhd25jvqljqkznef"
 
 
-def section(heading: str) -> list[str]:
-    """Returns the code blocks of the page about APIs below a heading of any level."""
-    _, *sections = re.split(r"^##+ (.*)\n", (DOCS / "api.md").read_text(), flags=re.MULTILINE)
-    return BLOCK.findall(dict(zip(sections[::2], sections[1::2], strict=True))[heading])
-
-
 def test_ids_with_a_prefix(connection):
     """The statements and the error of the page. The condition uses the index."""
     connection.execute("CREATE TABLE orders (id scru128 PRIMARY KEY, note text)")
     connection.execute("INSERT INTO orders VALUES (%s, 'first')", [EXAMPLE])
-    statements, message = section("Prefixes")
+    statements, message = page.sections("api", page.ANY)["Prefixes"]
     shown, condition = statements.split(";")[:2]
     row = connection.execute(shown).fetchone()
     assert f"-- {' | '.join(row)}" in statements
@@ -339,18 +297,16 @@ def test_ids_with_a_prefix(connection):
 )
 def test_a_uuid_as_a_type_id(connection, text, uuid):
     """The expressions of the page write and read TypeIDs. The values are those of TypeID's `spec/valid.json`."""
-    page = (DOCS / "api.md").read_text()
-    [write] = re.findall(r"`(lower\(ulid_prefixed\(.*?\))`", page)
-    [read] = re.findall(r"`(ulid_unprefixed\(.*?::uuid)`", page)
-    write, read = (each.replace("'order'", "'prefix'") for each in (write, read))
+    found = page.inline("lower(ulid_prefixed(", "api"), page.inline("ulid_unprefixed(", "api")
+    write, read = (each.replace("'order'", "'prefix'") for each in found)
     query = f"SELECT {write}, ({read})::text FROM (VALUES (%s::uuid, %s::text)) AS rows (id, text)"
     assert connection.execute(query, [uuid, text]).fetchone() == (text, uuid)
 
 
-@each_type
+@each_form
 def test_a_generated_column_with_a_prefix(connection, id_type):
     """The column has the text with the prefix, also after an update of the ID."""
-    [column] = re.findall(r"`(public_id text GENERATED ALWAYS .*?)`", (DOCS / "api.md").read_text())
+    [column] = re.findall(r"`(public_id text GENERATED ALWAYS .*?)`", page.text("api"))
     name = id_type.name
     connection.execute(f"CREATE TABLE tickets (id {name} PRIMARY KEY DEFAULT {id_type.generator})")
     connection.execute(f"ALTER TABLE tickets ADD {column.replace('scru128', name)}")
@@ -363,8 +319,7 @@ def test_a_generated_column_with_a_prefix(connection, id_type):
 
 def test_domain_representations_of_postgrest(connection):
     """The casts convert IDs in both directions. PostgREST finds them in pg_cast, and calls their functions."""
-    [statements] = section("PostgREST")
-    connection.execute(statements)
+    connection.execute(page.sql("PostgREST", 0, "api"))
     casts = """SELECT castsource::regtype || ' to ' || casttarget::regtype, castfunc::regproc::text
                FROM pg_cast WHERE 'product_id'::regtype IN (castsource, casttarget) AND castcontext = 'i'"""
     function = dict(connection.execute(casts).fetchall())
@@ -384,7 +339,7 @@ def test_domain_representations_of_postgrest(connection):
 
 def test_the_plan_of_a_view_in_the_readme(connection):
     """The plan that README shows for a view in place of created_at."""
-    [(query, plan)] = [each.groups() for block in blocks(ROOT / "README.md") if (each := PLAN.match(block))]
+    [(query, plan)] = [each.groups() for block in page.all_blocks(README, page.ANY) if (each := PLAN.match(block))]
     connection.execute("SET timezone = 'UTC'; CREATE TABLE orders (id scru128 PRIMARY KEY, note text)")
     connection.execute("ALTER TABLE orders RENAME TO order_rows")
     connection.execute("CREATE VIEW orders AS SELECT *, id::timestamptz AS created_at FROM order_rows")

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import psycopg
 import pytest
 
+import page
 from conftest import Database
 from idtypes import TYPES
 from server import MAJOR, on_the_oldest
 
-PAGE = (Path(__file__).parents[3] / "docs/if-scru-breaks.md").read_text()
-TABLES, READ, CONVERT, RESCUE, TEXT = re.findall(r"^```sql\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-BY_SESSION = [id_type for id_type in TYPES if id_type.name in ("scru128", "ulid", "scru160")]
+PAGE = page.text("if-scru-breaks")
+TABLES, READ, CONVERT, RESCUE, TEXT = page.all_blocks("if-scru-breaks")
 
 pytestmark = on_the_oldest("reads catalogs and pages that all versions have in common")
 
@@ -23,14 +22,13 @@ pytestmark = on_the_oldest("reads catalogs and pages that all versions have in c
 # ------------------------------------------------------------------------------------------------------ what runs where
 
 
-@pytest.mark.parametrize("id_type", BY_SESSION, ids=str)
-def test_a_plain_type_leaves_nothing_behind_but_rows(new_server, id_type):
+def test_a_plain_type_leaves_nothing_behind_but_rows(new_server):
     """In the default scope, an INSERT logs changes of its table and index only. There is no file of marks, no state of
     the generator in shared memory, and no process of the extension."""
     server = new_server()
     with server.connect() as connection:
         connection.execute("CREATE EXTENSION scru; CREATE EXTENSION pg_walinspect")
-        connection.execute(f"CREATE TABLE orders (id {id_type.name} PRIMARY KEY DEFAULT {id_type.generator}, n int)")
+        connection.execute("CREATE TABLE orders (id scru128 PRIMARY KEY DEFAULT gen_scru128(), n int)")
         start = connection.execute("SELECT pg_current_wal_insert_lsn()").fetchone()[0]
         with connection.transaction():
             connection.execute("INSERT INTO orders (n) SELECT generate_series(1, 10000)")
