@@ -1,4 +1,4 @@
-"""Inserts an order and finds it by its time. Creates a table with a guard, which refuses an old ID."""
+"""Finds an order by its time, creates a table with a guard, which refuses an old ID, and reflects a table."""
 
 import os
 from datetime import datetime, timedelta, timezone
@@ -6,7 +6,7 @@ from datetime import datetime, timedelta, timezone
 from models import Order
 from scru_postgres import Scru128
 from scru_postgres.sqlalchemy import SCRU128, guard
-from sqlalchemy import create_engine, select
+from sqlalchemy import create_engine, inspect, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
 
@@ -37,3 +37,5 @@ with Session(engine) as session:
         session.commit()
     except DBAPIError as error:
         print("too old for a feed" in str(error))
+for column in sorted(inspect(engine).get_columns("all_types"), key=lambda column: column["name"]):
+    print(column["name"], repr(getattr(column["type"], "item_type", column["type"])))

@@ -14,11 +14,9 @@ QUERY = "SELECT scru128, ulid, ulids FROM public.made"
 OPTIONS = {"all": {}, "ulid": {"types": [Ulid]}, "ids": {"schema": "ids"}, "public": {"schema": "public"}}
 
 
-def report(module: str, options: str, row: tuple[object, ...]) -> None:
+def report(module, options, row):
     """Prints the types of the values. An array of a type that is not registered is a text."""
-    scru128, ulid, ulids = row
-    values = [scru128, ulid, ulids[0] if isinstance(ulids, list) else ulids]
-    print(module, options, *(type(value).__name__ for value in values))
+    print(module, options, *(type(value[0] if isinstance(value, list) else value).__name__ for value in row))
 
 
 with psycopg.connect(URL) as connection:
@@ -31,7 +29,7 @@ with psycopg.connect(URL) as connection:
     )
 
 
-async def main() -> None:
+async def main():
     for name, options in OPTIONS.items():
         with psycopg.connect(URL) as connection:
             scru_postgres.psycopg.register(connection, **options)
@@ -41,7 +39,7 @@ async def main() -> None:
             report("psycopg_async", name, await (await connection.execute(QUERY)).fetchone())
         connection = await asyncpg.connect(URL)
         await scru_postgres.asyncpg.register(connection, **options)
-        report("asyncpg", name, tuple(await connection.fetchrow(QUERY)))
+        report("asyncpg", name, await connection.fetchrow(QUERY))
         await connection.close()
 
 

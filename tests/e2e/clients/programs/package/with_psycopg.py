@@ -25,7 +25,6 @@ def copy(connection, table, format, ids):
 
 with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as connection:
     # block 1 of README.md#psycopg-3
-
     ids = [Scru128(text) for text in sys.argv[1:]]
     report("made", *connection.execute("INSERT INTO orders (note) VALUES ('made') RETURNING id").fetchone())
     connection.cursor().executemany("INSERT INTO orders (id, note) VALUES (%s, 'given')", [[id] for id in ids])
@@ -44,8 +43,6 @@ with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as connection:
     cursor = connection.cursor(binary=True)
     found = [id for [id] in cursor.execute(select, [ids])]
     report("found_in_binary", *found)
-    report(
-        "array_in_binary",
-        *cursor.execute("SELECT array_agg(id ORDER BY id) FROM orders WHERE note = 'given'").fetchone()[0],
-    )
+    [array] = cursor.execute("SELECT array_agg(id ORDER BY id) FROM orders WHERE note = 'given'").fetchone()
+    report("array_in_binary", *array)
     report("copied_in_binary", *copy(connection, "copied_in_binary", "binary", found))

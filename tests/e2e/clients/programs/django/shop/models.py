@@ -1,16 +1,7 @@
 """Orders, some of them gifts, items and parcels, documents with IDs of Python, events, and a table with all types."""
 
 from scru_postgres import Scru128
-from scru_postgres.django import (
-    GenScru64,
-    GenScru160,
-    GenUlid,
-    GenUlidflake,
-    Scru64Field,
-    Scru160Field,
-    UlidField,
-    UlidflakeField,
-)
+from scru_postgres.django import *
 
 # block 1 of django.md#a-model
 

@@ -7,6 +7,12 @@ from django.db.models.deletion import CASCADE
 from django.utils.timezone import now
 
 
+def table(name, key, **fields):
+    return migrations.CreateModel(
+        name, [("id", key), *fields.items(), ("created_at", models.DateTimeField(default=now))]
+    )
+
+
 def uuid_key():
     return models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False, serialize=False)
 
@@ -14,26 +20,10 @@ def uuid_key():
 class Migration(migrations.Migration):
     initial = True
 
+    items = {"order": models.ForeignKey("shop.order", CASCADE), "what": models.TextField(db_default="")}
+    number = models.BigAutoField(primary_key=True, serialize=False)
     operations = [
-        migrations.CreateModel(
-            "Order",
-            [("id", uuid_key()), ("note", models.TextField()), ("created_at", models.DateTimeField(default=now))],
-        ),
-        migrations.CreateModel(
-            "Item",
-            [
-                ("id", uuid_key()),
-                ("order", models.ForeignKey("shop.order", CASCADE)),
-                ("what", models.TextField(db_default="")),
-                ("created_at", models.DateTimeField(default=now)),
-            ],
-        ),
-        migrations.CreateModel(
-            "Parcel",
-            [
-                ("id", models.BigAutoField(primary_key=True, serialize=False)),
-                ("item", models.ForeignKey("shop.item", CASCADE)),
-                ("created_at", models.DateTimeField(default=now)),
-            ],
-        ),
+        table("Order", uuid_key(), note=models.TextField()),
+        table("Item", uuid_key(), **items),
+        table("Parcel", number, item=models.ForeignKey("shop.item", CASCADE)),
     ]
