@@ -1,8 +1,7 @@
-"""The benchmark: its pages are rendered from its results, and every figure on speed links to its results."""
+"""The benchmark: its pages are rendered from its results, and each workload runs for each candidate."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -26,29 +25,7 @@ from bench.candidates import (
     available,
 )
 from bench.measure import Session, read_costs, read_look_ups, read_plan, read_times
-from bench.results import DOCS, ROOT, saved
-
-PAGES = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "clients").glob("*/*.md")]
-CODE = re.compile(r"^```.*?^```$|`[^`]*`", re.MULTILINE | re.DOTALL)
-# A figure on speed is a short time, a rate, or a number beside a comparison of times.
-SPEED = re.compile(
-    r"\d ?(ns|µs)\b|\d[\d,.]* (rows|IDs|inserts|transactions)(/s| (a|per) second)"
-    r"|\d.*\b(faster|slower)\b|\b(faster|slower)\b.*\d"
-)
-RESULTS = re.compile(r"bench/pg\d+-\w+\.(json|md)")
-
-
-def orphans(text: str) -> list[str]:
-    """Returns the paragraphs with a figure on speed but no link to results. Rendered blocks have their own links."""
-    prose = CODE.sub("", report.BLOCK.sub("", text))
-    paragraphs = [" ".join(paragraph.split()) for paragraph in prose.split("\n\n")]
-    return [paragraph for paragraph in paragraphs if SPEED.search(paragraph) and not RESULTS.search(paragraph)]
-
-
-def test_every_figure_on_speed_names_its_results():
-    figures = ["35 ns", "2,000,000 IDs a second", "faster: 0.52 of the time", "1.5 times slower"]
-    texts = [*(page.read_text() for page in PAGES), "\n\n".join(figures)]
-    assert [paragraph for text in texts for paragraph in orphans(text)] == figures
+from bench.results import DOCS, saved
 
 
 def test_the_readme_shows_the_committed_results():

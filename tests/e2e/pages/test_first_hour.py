@@ -13,7 +13,7 @@ import pytest
 import expect
 import migration
 import page
-from idtypes import BY_NAME, SCRU128, TYPES, each_form
+from idtypes import BY_NAME, TYPES, each_form
 from plans import explain
 from server import MAJORS, on_the_oldest, wait_until
 
@@ -23,33 +23,6 @@ ROOT = Path(__file__).parents[3]
 README = "../README"
 # The regression test `reference` runs the examples of the reference.
 PAGES = [README, *sorted(path.stem for path in page.DOCS.glob("*.md") if path.stem != "reference")]
-TIME = re.compile(r"(\d{4}-\d\d-\d\d)(?: (\d\d:\d\d(?::\d\d(?:\.\d+)?)?)\+00)?")
-
-
-# ------------------------------------------------------------------------------------------------ IDs and their times
-
-
-def ids_of(text: str) -> list[tuple[str, int]]:
-    """Returns the texts of scru128 in a text, with their times in milliseconds since 1970."""
-    words = re.findall(r"(?<![0-9a-zA-Z])0[0-9a-z]{24}(?![0-9a-zA-Z])", text)
-    return [(word, SCRU128.unix_milliseconds(SCRU128.value(word))) for word in words]
-
-
-def times_of(text: str) -> set[int]:
-    """Returns the dates and times in a text, in milliseconds since 1970. A date without a time is midnight, in UTC."""
-    found = set()
-    for day, clock in TIME.findall(text):
-        moment = datetime.fromisoformat(f"{day} {clock}" if clock else day).replace(tzinfo=UTC)
-        found.add(round(moment.timestamp() * 1000))
-    return found
-
-
-def test_ids_have_the_times_beside_them():
-    """In a block of code with IDs and times, each ID has one of the times."""
-    found = [(ids_of(block), times_of(block)) for name in PAGES for block in page.all_blocks(name, r"\w*")]
-    beside = [(text, at, times) for ids, times in found for text, at in ids if times]
-    assert len(beside) > 5
-    assert [text for text, at, times in beside if at not in times] == []
 
 
 def test_examples_of_the_types(connection):

@@ -49,10 +49,8 @@ def create(connection: psycopg.Connection, id_type: IdType, extension_schema: st
             note text,
             CHECK (id > '{id_type.text(0)}')
         );
-        CREATE INDEX orders_brin ON orders USING brin (id);
         CREATE INDEX orders_multi ON orders USING brin (id {id_type.name}_minmax_multi_ops (values_per_range = 16));
         CREATE INDEX orders_bloom ON orders USING brin (id {id_type.name}_bloom_ops);
-        CREATE INDEX orders_hash ON orders USING hash (id);
         CREATE INDEX orders_parent ON orders (parent DESC NULLS LAST, id);
         CREATE TABLE parts (id {id_type.name} PRIMARY KEY DEFAULT {id_type.generator}, n int) PARTITION BY HASH (id);
         CREATE TABLE parts_0 PARTITION OF parts FOR VALUES WITH (MODULUS 3, REMAINDER 0);
@@ -60,10 +58,7 @@ def create(connection: psycopg.Connection, id_type: IdType, extension_schema: st
         CREATE TABLE parts_2 PARTITION OF parts FOR VALUES WITH (MODULUS 3, REMAINDER 2);
         CREATE TABLE ranges (id {id_type.name} PRIMARY KEY, n int) PARTITION BY RANGE (id);
         CREATE TABLE ranges_0 PARTITION OF ranges FOR VALUES FROM (MINVALUE) TO ('{id_type.text(1 << 32)}');
-        CREATE TABLE ranges_1 PARTITION OF ranges
-            FOR VALUES FROM ('{id_type.text(1 << 32)}') TO ('{id_type.text(id_type.largest // 2)}');
-        CREATE TABLE ranges_2 PARTITION OF ranges
-            FOR VALUES FROM ('{id_type.text(id_type.largest // 2)}') TO (MAXVALUE);
+        CREATE TABLE ranges_1 PARTITION OF ranges FOR VALUES FROM ('{id_type.text(1 << 32)}') TO (MAXVALUE);
         CREATE TABLE indexed (n int, {columns});
         CREATE VIEW newest AS SELECT max(id) AS id FROM orders;
 
@@ -102,7 +97,7 @@ def check_indexes(connection: psycopg.Connection, id_type: IdType) -> None:
                JOIN pg_class ON pg_class.oid = indexrelid JOIN pg_am ON pg_am.oid = relam
                WHERE relnamespace = %s::regnamespace AND relkind = 'i' AND indisvalid AND amname = 'btree'"""
     btrees = [index for (index,) in connection.execute(query, [id_type.name])]
-    assert len(btrees) == 2 + 3 + 3 + 1
+    assert len(btrees) == 2 + 3 + 2 + 1
     if expect.has_amcheck(connection):
         for index in btrees:
             expect.intact(connection, index)
@@ -151,6 +146,7 @@ def assert_new_ids_are_largest(connection: psycopg.Connection) -> None:
 # ---------------------------------------------------------------------------------------------- BRIN indexes on domains
 
 BRIN_CLASSES = ("minmax", "minmax_multi", "bloom")
+START = "'2025-01-01 00:00+00'::timestamptz"
 
 
 def create_brin_on_domains(connection: psycopg.Connection) -> None:
@@ -173,36 +169,33 @@ def create_brin_on_domains(connection: psycopg.Connection) -> None:
 def fill_brin_on_domains(connection: psycopg.Connection, rows: int = 2000) -> None:
     """Adds rows, an hour apart."""
     for t in TYPES:
-        start = connection.execute(f"SELECT coalesce(max(n), 0) FROM brin.{t}_orders").fetchone()[0]
         connection.execute(
             f"""
             INSERT INTO brin.{t}_orders SELECT n, id, id, id
-            FROM generate_series({start + 1}, {start + rows}) AS n,
-                LATERAL {t}_lower('2025-01-01 00:00+00'::timestamptz + n * interval '1 hour') AS id
+            FROM (SELECT coalesce(max(n), 0) FROM brin.{t}_orders) AS last (number),
+                generate_series(number + 1, number + {rows}) AS n, {t}_lower({START} + n * interval '1 hour') AS id
             """
         )
 
 
 def check_brin_on_domains(connection: psycopg.Connection) -> None:
     """Adds rows before and after each index is summarized, and checks that the index finds the right ones."""
+    indexes = [(t, name) for t in TYPES for name in BRIN_CLASSES]
     fill_brin_on_domains(connection)
-    for t in TYPES:
-        for name in BRIN_CLASSES:
-            connection.execute(f"SELECT brin_summarize_new_values('brin.{t}_{name}')")
+    for t, name in indexes:
+        connection.execute(f"SELECT brin_summarize_new_values('brin.{t}_{name}')")
     fill_brin_on_domains(connection)
-    for t in TYPES:
-        for name in BRIN_CLASSES:
-            at = f"{t}_lower('2025-01-01 00:00+00'::timestamptz + interval '{{}} hours')"
-            conditions = {f"{name} = {at.format(1500)}": [(1500,)]}
-            if name != "bloom":
-                conditions |= {
-                    f"{name} < {at.format(4)}": [(1,), (2,), (3,)],
-                    f"{name} < timestamptz '2025-01-01 03:00+00'": [(1,), (2,)],
-                    f"{name} <@ '[2025-01-02 00:00+00,2025-01-02 02:00+00)'": [(24,), (25,)],
-                }
-            with connection.transaction(force_rollback=True):
-                connection.execute("SET LOCAL enable_seqscan = off")
-                for condition, rows in conditions.items():
-                    query = f"SELECT DISTINCT n FROM brin.{t}_orders WHERE {condition} ORDER BY n"
-                    assert f"Bitmap Index Scan on {t}_{name}" in explain(connection, query)
-                    assert connection.execute(query).fetchall() == rows, query
+    for t, name in indexes:
+        conditions = {f"{name} = {t}_lower({START} + interval '1500 hours')": [(1500,)]}
+        if name != "bloom":
+            conditions |= {
+                f"{name} < {t}_lower({START} + interval '4 hours')": [(1,), (2,), (3,)],
+                f"{name} < timestamptz '2025-01-01 03:00+00'": [(1,), (2,)],
+                f"{name} <@ '[2025-01-02 00:00+00,2025-01-02 02:00+00)'": [(24,), (25,)],
+            }
+        with connection.transaction(force_rollback=True):
+            connection.execute("SET LOCAL enable_seqscan = off")
+            for condition, rows in conditions.items():
+                query = f"SELECT DISTINCT n FROM brin.{t}_orders WHERE {condition} ORDER BY n"
+                assert f"Bitmap Index Scan on {t}_{name}" in explain(connection, query)
+                assert connection.execute(query).fetchall() == rows, query

@@ -28,13 +28,8 @@ def pgbouncer(server: Server, dbname: str, **settings: str) -> Iterator[None]:
     configuration = server.directory / "pgbouncer.ini"
     address = f"host={server.directory} port={server.port} user=postgres"
     settings = {**SETTINGS, "unix_socket_dir": str(server.directory), **settings}
-    lines = [
-        "[databases]",
-        f"{dbname} = {address}",
-        "[pgbouncer]",
-        *(f"{name} = {value}" for name, value in settings.items()),
-    ]
-    configuration.write_text("\n".join(lines))
+    lines = "\n".join(f"{name} = {value}" for name, value in settings.items())
+    configuration.write_text(f"[databases]\n{dbname} = {address}\n[pgbouncer]\n{lines}\n")
     give_to_server_user(configuration)
     program = Program(server.directory / "pgbouncer.log", path_of("pgbouncer"), configuration)
     program.start()

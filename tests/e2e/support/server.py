@@ -85,10 +85,8 @@ MAJORS = [
 """The supported major versions."""
 
 
-def since(major: int, what: str):
-    """Returns a mark for tests of a feature that servers older than `major` do not have."""
-    return pytest.mark.since(major, what)
-
+since = pytest.mark.since
+"""A mark `since(17, "what")` for tests of a feature that older servers do not have."""
 
 SHARES_TESTS = "TEST_ALL" in os.environ
 """Whether the tests run on all versions, by tools/test-all.sh. Only then does a test run on some versions only.
@@ -101,19 +99,15 @@ on_every_version = pytest.mark.on_every_version
 """A mark for tests of what depends on the version, or whose promise is worth a run on each."""
 
 
-def on_the_oldest(why: str, *also: int):
-    """Returns a mark for tests that `make test-all` leaves to the run on the oldest version and those in `also`.
+on_the_oldest = pytest.mark.on_the_oldest
+"""A mark `on_the_oldest("why", 18)` for tests that `make test-all` runs on the oldest version, and on 18 only.
 
-    `why` is why their result is the same on all other versions.
-    """
-    return pytest.mark.on_the_oldest(why, *also)
-
+`why` is why their result is the same on all other versions.
+"""
 
 IS_LONG = "TEST_LONG" in os.environ
-"""Whether `make test-long` runs the tests."""
-
 long = pytest.mark.skipif(not IS_LONG, reason="takes long: make test-long")
-"""A mark for tests that only `make test-long` runs."""
+"""A mark for tests that only `make test-long` runs, which sets TEST_LONG."""
 
 
 def reason_to_skip(item: pytest.Item, major: int = MAJOR, shares_tests: bool = SHARES_TESTS) -> str | None:
@@ -182,14 +176,13 @@ class Server:
         self.generation = 0
 
     def __enter__(self) -> Server:
-        if self.process:  # a standby runs already
-            return self
-        try:
-            self.initialize()
-            self.start()
-        except BaseException:
-            self.remove()
-            raise
+        if not self.process:  # a standby runs already
+            try:
+                self.initialize()
+                self.start()
+            except BaseException:
+                self.remove()
+                raise
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -282,7 +275,8 @@ class Server:
         self.settings.update(settings)
         self._write_settings()
         self.process.send_signal(signal.SIGHUP)
-        wait_until(lambda: self._loaded_generation() == self.generation, "the server has reloaded its settings")
+        loaded = "SELECT current_setting('tests.generation')::int"
+        wait_until(lambda: self.value(loaded) == self.generation, "the server has reloaded its settings")
 
     def _write_settings(self) -> None:
         self.generation += 1
@@ -290,9 +284,6 @@ class Server:
         path = self.data / "tests.conf"
         path.write_text("".join(f"{name} = {quoted(value)}\n" for name, value in settings.items()))
         give_to_server_user(path)
-
-    def _loaded_generation(self) -> int:
-        return int(self.value("SELECT current_setting('tests.generation')"))
 
     # ------------------------------------------------------------------------------------------------------ connections
 
