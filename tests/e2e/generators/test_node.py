@@ -41,12 +41,9 @@ def node(connection: psycopg.Connection) -> int:
 def test_a_standby_takes_over_the_stored_node(new_server, preload):
     """A promoted standby uses the stored node, even if it was created before the node was set."""
     primary = with_extension(new_server({"shared_preload_libraries": preload}))
-    standby = primary.standby()
-    try:
+    with primary.standby() as standby:
         store(primary, NODE, "1/4")
         store(primary, NUMBER, "5")
-        with primary.connect(user="plain") as connection:
-            assert node(connection) == 1
         standby.wait_until_replayed(primary)
         nodes = "SELECT node, details->>'node_source' FROM scru_generators() WHERE node IS NOT NULL ORDER BY type"
         assert standby.rows(nodes) == [("1/4", "ALTER ROLE ALL"), ("5", "ALTER ROLE ALL")]
@@ -54,32 +51,10 @@ def test_a_standby_takes_over_the_stored_node(new_server, preload):
         standby.promote()
         with standby.connect(user="plain") as connection:
             assert node(connection) == 1
-            number = connection.execute("SELECT ulidflake_scalability(gen_ulidflake())").fetchone()
-            assert number == (5,)
+            assert connection.execute("SELECT ulidflake_scalability(gen_ulidflake())").fetchone() == (5,)
         assert log_of(standby, "scru64") == [
             'generating scru64 with scru.scru64_node "1/4" (ALTER ROLE ALL), on timeline 2'
         ]
-    finally:
-        standby.remove()
-
-
-def test_a_standby_does_not_receive_alter_system(new_server):
-    """ALTER SYSTEM writes a file of the primary, so a standby created earlier has the default after its promotion."""
-    primary = with_extension(new_server())
-    standby = primary.standby()
-    try:
-        with primary.connect() as connection:
-            connection.execute("LOAD 'scru'")
-            connection.execute(f"ALTER SYSTEM SET {NODE} = '1/4'")
-        primary.reload()
-        with primary.connect() as connection:
-            assert node(connection) == 1
-        standby.wait_until_replayed(primary)
-        standby.promote()
-        with standby.connect() as connection:
-            assert node(connection) == 0
-    finally:
-        standby.remove()
 
 
 def test_which_dumps_include_stored_settings(new_server):
@@ -92,10 +67,8 @@ def test_which_dumps_include_stored_settings(new_server):
         connection.execute(f"ALTER DATABASE other SET {NODE} = '9/4'")
     dump = server.run("pg_dumpall").stdout
     of_database = b"ALTER DATABASE other SET \"scru.scru64_node\" TO '9/4';"
-    assert re.findall(rb".*scru64_node.*", dump) == [of_database]
-    assert re.findall(rb".*scru64_node.*", server.run("pg_dumpall", "--globals-only").stdout) == []
-    assert re.findall(rb".*scru64_node.*", server.pg_dump("other", "--create")) == [of_database]
-    assert re.findall(rb".*scru64_node.*", server.pg_dump("other")) == []
+    for dumped, expected in (dump, [of_database]), (server.pg_dump("other"), []):
+        assert re.findall(rb".*scru64_node.*", dumped) == expected
     copy = new_server()
     # One error is expected: the role that restores the dump already exists.
     copy.run("psql", "-X", "-d", "postgres", input=dump)
@@ -125,8 +98,8 @@ def test_single_user_mode_takes_the_node_from_its_command_line(new_server):
 # -------------------------------------------------------------------------------------------------------------- the log
 
 
-def log_of(server: Server, type_: str) -> list[str]:
-    """Returns the log messages about the server's number in IDs of a type."""
+def log_of(server: Server, type_: str = r"\w+") -> list[str]:
+    """Returns the log messages about the server's number in IDs."""
     return re.findall(rf"LOG:  (generating {type_} with .*)", server.log_text())
 
 
@@ -134,30 +107,24 @@ def log_of(server: Server, type_: str) -> list[str]:
 def test_the_log_names_the_node_once_per_start(new_server, preload):
     """A preloaded library logs the node of each type at the start. Otherwise, the first ID of a type logs it."""
     server = with_extension(new_server({"shared_preload_libraries": preload}))
-    ulidflake = 'generating ulidflake with scru.ulidflake_scalability "-1" (the default), on timeline 1'
-    lines = {"scru64": [], "ulidflake": [ulidflake] if preload else []}
-    wait_until(lambda: log_of(server, "ulidflake") == lines["ulidflake"], "the log has the line")
     for value, source in ("0/4", "the default"), ("2/4", "the configuration file"), ("1/4", "ALTER ROLE ALL"):
         if source == "the configuration file":
             server.settings[NODE] = value
         if source == "ALTER ROLE ALL":
             store(server, NODE, value)
-        for mode in "fast", "immediate":
-            lines["scru64"] = log_of(server, "scru64")
-            server.restart(mode)
-            lines["scru64"].append(f'generating scru64 with scru.scru64_node "{value}" ({source}), on timeline 1')
-            if preload:
-                lines["ulidflake"].append(ulidflake)
-                wait_until(lambda: log_of(server, "ulidflake") == lines["ulidflake"], "the log has both lines")
-                assert log_of(server, "scru64") == lines["scru64"]
-            for user in "plain", "postgres":
-                with server.connect(user=user) as connection:
-                    connection.execute("SELECT gen_scru64() FROM generate_series(1, 3)")
-            assert log_of(server, "scru64") == lines["scru64"]
-            assert log_of(server, "ulidflake") == lines["ulidflake"]
-    with server.connect() as connection:
-        connection.execute("SELECT gen_ulidflake()")
-    assert log_of(server, "ulidflake") == (lines["ulidflake"] or [ulidflake])
+        seen = len(log_of(server))
+        server.restart("fast" if source == "the default" else "immediate")
+        expected = [
+            f'generating scru64 with scru.scru64_node "{value}" ({source}), on timeline 1',
+            'generating ulidflake with scru.ulidflake_scalability "-1" (the default), on timeline 1',
+        ]
+        if preload:
+            wait_until(lambda: sorted(log_of(server)[seen:]) == expected, "the log has both lines")  # noqa: B023
+        assert preload or log_of(server)[seen:] == []
+        for user in "plain", "postgres":
+            with server.connect(user=user) as connection:
+                connection.execute("SELECT gen_scru64(), gen_ulidflake() FROM generate_series(1, 3)")
+        assert sorted(log_of(server)[seen:]) == expected
 
 
 @loaded_or_not
@@ -247,30 +214,27 @@ def one_of_several(request, new_server) -> tuple[Server, str, str]:
     return server, subscribes, place
 
 
-@pytest.mark.parametrize("type_", ["scru64", "ulidflake"])
-def test_a_session_is_warned_once_where_the_node_is_not_set(one_of_several, type_):
+def test_a_session_is_warned_once_where_the_node_is_not_set(one_of_several):
     """On a Citus node, only the first session after a start is warned: one statement can open many connections."""
     server, reason, place = one_of_several
-    expected = [("WARNING", "01000", UNSET[type_], reason, hint(type_, place))]
-    for user in "plain", "postgres", None, "plain":
-        if user is None:
-            server.restart()
-            expected = expected or [("WARNING", "01000", UNSET[type_], reason, hint(type_, place))]
-            continue
-        with server.connect(user=user) as connection:
-            warnings = warnings_of(connection)
-            connection.execute("SELECT gen_scru128(), gen_ulid(), gen_scru160()")
-            assert warnings == []
-            for _ in range(2):
-                connection.execute(f"SELECT gen_{type_}() FROM generate_series(1, 3)")
-                assert warnings == expected
-        assert f"WARNING:  {UNSET[type_]}" in server.log_text()
-        if place == PLACE["Citus"]:
-            expected = []
-    store(server, *{"scru64": (NODE, "0/4"), "ulidflake": (NUMBER, "-1")}[type_])
+    expected = [("WARNING", "01000", UNSET[type_], reason, hint(type_, place)) for type_ in UNSET]
+    drawn = "SELECT gen_scru64(), gen_ulidflake() FROM generate_series(1, 3)"
+    for _ in range(2):
+        server.restart()
+        for user, is_warned in ("plain", True), ("postgres", place != PLACE["Citus"]):
+            with server.connect(user=user) as connection:
+                warnings = warnings_of(connection)
+                connection.execute("SELECT gen_scru128(), gen_ulid(), gen_scru160()")
+                assert warnings == []
+                for _ in range(2):
+                    connection.execute(drawn)
+                    assert warnings == (expected if is_warned else [])
+    assert all(f"WARNING:  {message}" in server.log_text() for message in UNSET.values())
+    store(server, NODE, "0/4")
+    store(server, NUMBER, "-1")
     with server.connect(user="plain") as connection:
         warnings = warnings_of(connection)
-        connection.execute(f"SELECT gen_{type_}()")
+        connection.execute(drawn)
         assert warnings == []
 
 
@@ -291,20 +255,17 @@ def test_workers_leave_the_warning_to_their_leader(new_server):
         assert warnings == [("WARNING", "01000", UNSET["scru64"], reason, hint("scru64", PLACE["Citus"]))]
 
 
-def test_a_locked_catalog_delays_no_generation(new_server):
-    """If the catalog is locked, the warning is omitted."""
-    server = with_extension(new_server())
-    with server.connect() as locker, server.connect() as connection, locker.transaction():
-        locker.execute("LOCK pg_subscription IN ACCESS EXCLUSIVE MODE")
-        connection.execute("SET statement_timeout = '5s'")
-        assert node(connection) == 0
-
-
 def test_a_single_server_is_not_warned(new_server):
-    with with_extension(new_server()).connect() as connection:
-        warnings = warnings_of(connection)
-        connection.execute("SELECT gen_scru64(), gen_ulidflake()")
-        assert warnings == []
+    """Nor is a session while the catalog is locked, which delays no generation."""
+    server = with_extension(new_server())
+    with server.connect() as locker, locker.transaction():
+        for lock in "SELECT", "LOCK pg_subscription IN ACCESS EXCLUSIVE MODE":
+            locker.execute(lock)
+            with server.connect() as connection:
+                warnings = warnings_of(connection)
+                connection.execute("SET statement_timeout = '5s'")
+                connection.execute("SELECT gen_scru64(), gen_ulidflake()")
+                assert warnings == []
 
 
 # ------------------------------------------------------------------------------------------------------------- is_local
@@ -315,16 +276,10 @@ def test_which_ids_are_local(new_server):
     of_scru64 = "SELECT scru64_is_local(((1::bigint << 24 | {} << 16) | 65535)::scru64)"
     of_ulidflake = "SELECT ulidflake_is_local((1::bigint << 20 | {})::ulidflake)"
     with server.connect() as connection:
-        assert connection.execute(
-            "SELECT scru64_is_local(gen_scru64()), ulidflake_is_local(gen_ulidflake())"
-        ).fetchone() == (
-            True,
-            True,
-        )
-        local = [n for n in range(256) if connection.execute(of_scru64.format(n)).fetchone() == (True,)]
-        assert local == [5]
-        local = [n for n in range(128) if connection.execute(of_ulidflake.format(n)).fetchone() == (True,)]
-        assert local == [7, 39, 71, 103]
+        own = "SELECT scru64_is_local(gen_scru64()) AND ulidflake_is_local(gen_ulidflake())"
+        assert connection.execute(own).fetchone() == (True,)
+        for query, count, local in (of_scru64, 256, [5]), (of_ulidflake, 128, [7, 39, 71, 103]):
+            assert [n for n in range(count) if connection.execute(query.format(n)).fetchone() == (True,)] == local
         server.reload(**{NUMBER: "-1"})
         stand_alone = "SELECT ulidflake_is_local(id) FROM generate_series(1, 64) AS n, gen_ulidflake() AS id GROUP BY 1"
         wait_until(lambda: connection.execute(f"SHOW {NUMBER}").fetchone() == ("-1",), "the session has the new value")
@@ -332,43 +287,3 @@ def test_which_ids_are_local(new_server):
     # If generation fails, so does the function, instead of returning a wrong answer.
     with server.connect(options=f"-c {NODE}=0/8") as connection, pytest.raises(psycopg.errors.InvalidParameterValue):
         connection.execute("SELECT scru64_is_local(scru64_lower(now()))")
-
-
-def test_a_trigger_refuses_replicated_rows_of_the_local_node(new_server):
-    """Replicated rows of another node are applied, and local rows are inserted. A replicated row with the local node
-    stops the subscription."""
-    settings = {"wal_level": "logical", "wal_retrieve_retry_interval": "100ms"}
-    publisher = with_extension(new_server({**settings, NODE: "2/4"}))
-    subscriber = with_extension(new_server({**settings, NODE: "1/4"}))
-    table = "CREATE TABLE orders (id scru64 PRIMARY KEY DEFAULT gen_scru64(), note text)"
-    with publisher.connect() as there, subscriber.connect() as here:
-        there.execute(
-            f"{table}; INSERT INTO orders (note) VALUES ('copied'); CREATE PUBLICATION orders FOR TABLE orders"
-        )
-        here.execute(f"{table}; {page.sql('Several writers')}")
-        here.execute(
-            f"CREATE SUBSCRIPTION orders CONNECTION 'host={publisher.directory} dbname=postgres user=postgres'"
-            " PUBLICATION orders"
-        )
-
-        def notes() -> list[str]:
-            return [note for (note,) in here.execute("SELECT note FROM orders ORDER BY note")]
-
-        wait_until(lambda: notes() == ["copied"], "the initial copy is complete")
-        there.execute("INSERT INTO orders (note) VALUES ('streamed')")
-        here.execute("INSERT INTO orders (note) VALUES ('own')")
-        wait_until(lambda: notes() == ["copied", "own", "streamed"], "the row is applied")
-        # An UPDATE generates no ID.
-        there.execute("UPDATE orders SET note = 'updated' WHERE note = 'streamed'")
-        wait_until(lambda: notes() == ["copied", "own", "updated"], "the update is applied")
-        publisher.reload(**{NODE: "1/4"})
-        with publisher.connect() as connection:
-            [(id_,)] = connection.execute("INSERT INTO orders (note) VALUES ('foreign') RETURNING id::text")
-        message = f"ERROR:  replicated row bears the node of this server: {id_}"
-        wait_until(lambda: message in subscriber.log_text(), "the row is refused")
-        assert notes() == ["copied", "own", "updated"]
-        errors = "SELECT apply_error_count > 0 FROM pg_stat_subscription_stats"
-        wait_until(lambda: here.execute(errors).fetchone() == (True,), "the refusal is counted")
-        here.execute("ALTER SUBSCRIPTION orders DISABLE; ALTER SUBSCRIPTION orders SET (slot_name = NONE)")
-        here.execute("DROP SUBSCRIPTION orders")
-        there.execute("SELECT pg_drop_replication_slot('orders') FROM pg_replication_slots WHERE NOT active")
