@@ -1,4 +1,4 @@
-"""IDs generated elsewhere, under load: readers with the lag of the guard miss no row.
+"""IDs generated elsewhere, on one server or two: readers with the lag of the guard miss no row.
 
 `make test-long` runs the load for longer.
 """
@@ -6,91 +6,74 @@
 from __future__ import annotations
 
 import random
+from contextlib import ExitStack
+from threading import Event
 from time import monotonic, sleep
 
 import psycopg
 import pytest
 
-from load import FeedLoad
-from server import IS_LONG, Server
+from server import IS_LONG, Server, wait_until
+from test_guard_nodes import FIRST, create, minimum, read
+from test_horizon_load import running
 
-LAG = 1.0
-SECONDS = 25 if IS_LONG else 3
+LAG = 2.0
+SECONDS, MANY = (25, 5000) if IS_LONG else (3, 100)
 WRITERS = 20
-MANY = 5000 if IS_LONG else 100
-FIRST = "00000000-0000-0000-0000-000000000000"
+PAGE = (
+    "SELECT id::text FROM events WHERE id > %(after)s AND id < uuidv7_horizon(%(after)s, %(lag)s::interval)"
+    " ORDER BY id LIMIT 1000"
+)
 
 
-def create_feed(connection: psycopg.Connection) -> None:
-    """Creates a guarded table with a lag of 1 s."""
-    connection.execute("CREATE EXTENSION IF NOT EXISTS scru_uuidv7 CASCADE")
-    connection.execute("CREATE TABLE events (id uuid PRIMARY KEY, note text)")
-    connection.execute(
-        "CREATE TRIGGER guard AFTER INSERT OR UPDATE ON events FOR EACH ROW"
-        " EXECUTE FUNCTION scru_feed_guard('id', '1 s')"
-    )
-
-
-def page(connection: psycopg.Connection, after: str, lag: str) -> list[str]:
-    """Returns the IDs that a reader with a lag receives after its position."""
-    query = (
-        "SELECT id::text FROM events WHERE id > %(after)s AND id < uuidv7_horizon(%(after)s, %(lag)s::interval)"
-        " ORDER BY id LIMIT 1000"
-    )
-    return [row for (row,) in connection.execute(query, {"after": after, "lag": lag}).fetchall()]
-
-
-@pytest.mark.parametrize(("lag", "age", "is_missed"), [("1 s", 0.8, False), ("0.5 s", 0.8, True), ("0", 0.4, True)])
-def test_a_reader_passes_a_held_row_only_if_its_lag_is_too_short(new_server, clock, lag, age, is_missed):
+@pytest.mark.parametrize(("lag", "is_missed"), [("2 s", False), ("0.5 s", True)])
+def test_a_reader_passes_a_held_row_only_if_its_lag_is_too_short(new_server, clock, lag, is_missed):
+    """The row is 1.8 s old when it is written, and the clock passes it by the lag."""
     server = new_server(None, clock.environment)
-    received: list[str] = []
     with server.connect() as connection, server.connect() as writer:
-
-        def insert(session: psycopg.Connection, seconds: float) -> str:
-            """Inserts an ID that is so many seconds old, and returns it. The guard accepts it for less than its lag."""
-            time = "clock_timestamp() - make_interval(secs => %s)"
-            return session.execute(
-                f"INSERT INTO events VALUES (gen_uuidv7({time})) RETURNING id::text", [seconds]
-            ).fetchone()[0]
-
-        def read() -> list[str]:
-            received.extend(page(connection, received[-1] if received else FIRST, lag))
-            return received
-
-        create_feed(connection)
+        create(connection)
         clock.freeze("2030-01-01 00:00:00")
         writer.execute("BEGIN")
-        late = insert(writer, age)
-        next_row = insert(connection, age - 0.15)
-        # The clock passes both rows and the lag.
-        clock.freeze("2030-01-01 00:00:01.2")
-        assert read() == ([next_row] if is_missed else [])
-        writer.execute("COMMIT")
-        assert read() == ([next_row] if is_missed else [late, next_row])
+        insert = "INSERT INTO events VALUES (gen_uuidv7(clock_timestamp() - %s::interval)) RETURNING id::text"
+        [late] = writer.execute(insert, ["1.8 s"]).fetchone()
+        [later] = connection.execute(insert, ["1.6 s"]).fetchone()
+        clock.freeze("2030-01-01 00:00:02.2")
+        after, expected = FIRST, [[later], []] if is_missed else [[], [late, later]]
+        for rows in expected:
+            received = [row for (row,) in connection.execute(PAGE, {"after": after, "lag": lag})]
+            assert received == rows
+            after = received[-1] if received else after
+            writer.execute("COMMIT")
 
 
-class Load(FeedLoad):
-    """Sessions that write rows whose IDs are up to 1.2 lags old, and readers."""
+class Load:
+    """Sessions that write rows whose IDs are up to 1.2 lags old, in transactions on all servers, and readers."""
 
-    def __init__(self, server: Server):
-        super().__init__()
-        self.server = server
+    def __init__(self, servers: list[Server]):
+        self.servers = servers
         self.refused = 0
+        self.stopped, self.written = Event(), Event()
+
+    def sessions(self, stack: ExitStack) -> list[psycopg.Connection]:
+        return [stack.enter_context(server.connect()) for server in self.servers]
 
     def write(self, number: int) -> None:
         """Runs transactions until the load ends."""
         dice = random.Random(number)
-        with self.server.connect() as session:
+        with ExitStack() as stack:
+            sessions = self.sessions(stack)
             while not self.stopped.is_set():
-                try:
+                for session in sessions:
                     session.execute("BEGIN")
+                try:
                     for _ in range(dice.choice([1, 1, 2, 4])):
-                        self.insert(session, dice)
+                        self.insert(dice.choice(sessions), dice)
                     sleep(dice.choice([0, 0, 0.005, 0.05, 0.5]))
-                    self.end(session, dice, number)
+                    self.end(sessions, dice, number)
                 except psycopg.errors.CheckViolation:
                     self.refused += 1
-                    session.execute("ROLLBACK")
+                    for session in sessions:
+                        session.execute("ROLLBACK")
 
     def insert(self, session: psycopg.Connection, dice: random.Random) -> None:
         """Makes an ID, and inserts it in one of several ways."""
@@ -107,54 +90,72 @@ class Load(FeedLoad):
                     " WHEN NOT MATCHED THEN INSERT VALUES (new.id)"
                 )
             case "conflict":
-                session.execute(f"INSERT INTO events VALUES ({made}) ON CONFLICT (id) DO UPDATE SET note = 'again'")
+                session.execute(f"INSERT INTO events VALUES ({made}) ON CONFLICT (id) DO UPDATE SET id = excluded.id")
             case "update":
                 # The row is of this transaction: a row that readers may have received must keep its ID.
                 [row] = session.execute("INSERT INTO events VALUES (gen_uuidv7()) RETURNING id").fetchone()
                 session.execute(f"UPDATE events SET id = {made} WHERE id = %s", [row])
             case "savepoint":
-                session.execute("SAVEPOINT s")
-                session.execute("INSERT INTO events VALUES (gen_uuidv7())")
-                session.execute("ROLLBACK TO s")
+                session.execute("SAVEPOINT s; INSERT INTO events VALUES (gen_uuidv7()); ROLLBACK TO s")
                 session.execute(f"INSERT INTO events VALUES ({made})")
             case _:
                 session.execute(f"INSERT INTO events VALUES ({made})")
 
-    def end(self, session: psycopg.Connection, dice: random.Random, number: int) -> None:
-        """Ends the transaction in one of several ways."""
-        ending = dice.random()
-        if ending < 0.2:
-            session.execute(f"PREPARE TRANSACTION 'p{number}'")
+    def end(self, sessions: list[psycopg.Connection], dice: random.Random, number: int) -> None:
+        """Ends the transaction in one of several ways. One of several servers commits later."""
+        is_prepared = len(sessions) > 1 or dice.random() < 0.2
+        end = f"PREPARE TRANSACTION 'p{number}'" if is_prepared else dice.choice(["COMMIT"] * 7 + ["ROLLBACK"])
+        for session in sessions:
+            session.execute(end)
+        for session in dice.sample(sessions, len(sessions)) if is_prepared else []:
             sleep(dice.choice([0, 0.05, 0.3]))
             session.execute(f"COMMIT PREPARED 'p{number}'")
-        else:
-            session.execute("ROLLBACK" if ending < 0.3 else "COMMIT")
 
-    def read(self) -> list[str]:
-        """Reads until the load has ended and the last row is read."""
-        with self.server.connect() as session:
-            return self.receive(lambda after: page(session, after, f"{LAG} s"), FIRST, 3 * LAG)
+    def read(self, _: int) -> list[str]:
+        """Reads until the load has ended and the last row is read. Of several servers, by the recipe."""
+        received: list[str] = []
+        with ExitStack() as stack:
+            sessions = self.sessions(stack)
+
+            def page(after: str) -> list[str]:
+                if len(sessions) > 1:
+                    return read(sessions, after, [minimum(sessions[0], sessions)] * len(sessions))
+                return [row for (row,) in sessions[0].execute(PAGE, {"after": after, "lag": f"{LAG} s"})]
+
+            while not self.written.is_set() or received[-1:] != self.rows()[-1:]:
+                received += page(received[-1] if received else FIRST)
+                sleep(0.01)
+            return received
+
+    def rows(self) -> list[str]:
+        """Returns the committed rows."""
+        return sorted(row for server in self.servers for (row,) in server.rows("SELECT id::text FROM events"))
 
 
-@pytest.mark.parametrize("preloaded", ["scru", ""] if IS_LONG else [""])
-def test_two_readers_miss_no_row_whose_id_was_made_elsewhere(new_server, measured, preloaded):
-    server = new_server(
-        {"shared_preload_libraries": preloaded, "max_prepared_transactions": "30", "max_connections": "60"}
-    )
-    with server.connect() as connection:
-        create_feed(connection)
-    load = Load(server)
+@pytest.mark.parametrize(("number", "preloaded"), [(1, ""), (2, ""), (1, "scru")][: 3 if IS_LONG else 2])
+def test_readers_miss_no_row_whose_id_was_made_elsewhere(new_server, measured, number, preloaded):
+    settings = {"shared_preload_libraries": preloaded, "max_prepared_transactions": "30", "max_connections": "60"}
+    load = Load([new_server(settings) for _ in range(number)])
+    for server in load.servers:
+        with server.connect() as connection:
+            create(connection)
     end = monotonic() + SECONDS
-
-    def is_enough() -> bool:
-        return monotonic() > end and load.refused > 0 and server.value("SELECT count(*) FROM events") >= MANY
-
-    received = load.run(2, WRITERS, is_enough)
-    with server.connect() as connection:
-        committed = [row for (row,) in connection.execute("SELECT id::text FROM events ORDER BY id")]
-    assert load.refused > 0
-    assert len(committed) >= MANY
-    for rows in received:
-        assert sorted(set(committed) - set(rows)) == []
-        assert rows == committed
-    measured(f"feed of IDs generated elsewhere: {len(committed):,} rows, {load.refused:,} transactions refused")
+    with running(load.read, [1, 2]) as reading:
+        try:
+            with running(load.write, list(range(WRITERS))) as writing:
+                try:
+                    wait_until(
+                        lambda: (
+                            any(each.done() for each in reading + writing)
+                            or (monotonic() > end and load.refused > 0 and len(load.rows()) >= MANY)
+                        ),
+                        "many rows are written, and some are refused",
+                    )
+                finally:
+                    load.stopped.set()
+        finally:
+            load.written.set()
+    committed = load.rows()
+    for reader in reading:
+        assert reader.result() == committed
+    measured(f"feed of {number} servers: {len(committed):,} rows, {load.refused:,} transactions refused")

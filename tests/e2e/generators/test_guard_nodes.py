@@ -1,26 +1,21 @@
 """Feeds whose rows lie on other nodes. No horizon knows the transactions of another node.
 
-In each test of a wrong way, a writer is held, so that its row is missed in any case. Except under load, a database
-stands for a node.
+A database stands for a node. In test_guard_load.py, nodes are servers under load.
 """
 
 from __future__ import annotations
 
-import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from time import monotonic, sleep
 
 import psycopg
 import pytest
 
 import expect
-from load import FeedLoad
 from page import text
-from server import IS_LONG, Server, wait_until
+from server import wait_until
 
-SECONDS, MANY = (25, 5000) if IS_LONG else (3, 100)
 FIRST = "00000000-0000-7000-8000-000000000000"
 GUARD = (
     "CREATE TRIGGER guard AFTER INSERT OR UPDATE ON events FOR EACH ROW EXECUTE FUNCTION scru_feed_guard('id', '2 s')"
@@ -51,7 +46,7 @@ def wait_until_below(node: psycopg.Connection, row: str, horizon: str) -> None:
     wait_until(lambda: node.execute(below, [row]).fetchone()[0], "the horizon passes the row")
 
 
-def minimum(coordinator: psycopg.Connection, nodes: list[psycopg.Connection]) -> str | None:
+def minimum(coordinator: psycopg.Connection, nodes: Sequence[psycopg.Connection]) -> str | None:
     """Returns the result of the first statement of the recipe; `None` if a node has failed."""
     results = []
     for node in nodes:
@@ -80,10 +75,6 @@ def nodes(connection, new_database):
         yield connection, one, two
 
 
-RIGHT = "minimum over the nodes, before the statement"
-WRONG = ["pushed down to each node", "of the coordinator", "minimum over the nodes, in the statement"]
-
-
 @contextmanager
 def held_writer(nodes) -> Iterator[tuple[psycopg.Connection, str, str]]:
     """An open transaction on the second node, its ID, and a later one of the first node, which other horizons pass."""
@@ -96,177 +87,55 @@ def held_writer(nodes) -> Iterator[tuple[psycopg.Connection, str, str]]:
         yield writer, late, seen
 
 
-@pytest.mark.parametrize("way", [RIGHT, *WRONG])
-def test_of_several_nodes_only_the_minimum_misses_nothing(nodes, way):
-    """A transaction on both nodes is committed on one, and still open on the other."""
-    coordinator, one, two = nodes
+def test_of_several_nodes_only_the_minimum_misses_nothing(nodes):
+    """A transaction on both nodes is committed on one, and still open on the other. Other horizons pass its row."""
+    coordinator, *workers = nodes
     with held_writer(nodes) as (writer, late, seen):
-        workers = [one, two]
-
-        def page(after: str) -> list[str]:
-            if way == "of the coordinator":
-                ends = [coordinator.execute(f"SELECT {HORIZON}").fetchone()[0]] * 2
-            elif way == "pushed down to each node":
-                ends = [node.execute(f"SELECT {HORIZON}").fetchone()[0] for node in workers]
-            else:
-                ends = [minimum(coordinator, [coordinator, *workers])] * 2
-            return read(workers, after, ends)
-
-        if way == "minimum over the nodes, in the statement":
-            # The snapshot of the statement is older than the horizon.
-            with ExitStack() as stack:
-                workers = [stack.enter_context(psycopg.connect(node.info.dsn)) for node in (one, two)]
-                for worker in workers:
-                    worker.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-                    worker.execute("SELECT FROM events")
-                writer.execute("COMMIT")
-                wait_until_below(two, seen, HORIZON)
-                received = read(workers, FIRST, [minimum(coordinator, [coordinator, one, two])] * 2)
-            workers = [one, two]
-        else:
-            received = page(FIRST)
-            writer.execute("COMMIT")
-        wait_until_below(two, seen, HORIZON)
-        received += page(received[-1] if received else FIRST)
-    assert received == ([late, seen] if way == RIGHT else [seen])
+        assert read(workers, FIRST, [minimum(coordinator, nodes)] * 2) == []
+        writer.execute("COMMIT")
+        wait_until_below(workers[1], seen, HORIZON)
+        assert read(workers, FIRST, [minimum(coordinator, nodes)] * 2) == [late, seen]
 
 
-@pytest.mark.parametrize("is_guarded", [True, False])
-def test_the_guard_of_a_node_refuses_ids_that_the_minimum_has_passed(nodes, is_guarded):
-    """The coordinator has generated the ID, and its row arrives late. Without a guard, it is missed."""
+def test_the_guard_of_a_node_refuses_ids_that_the_minimum_has_passed(nodes):
+    """The coordinator has generated the ID, and its row arrives late."""
     coordinator, one, two = nodes
-    if not is_guarded:
-        two.execute("DROP TRIGGER guard ON events")
     [late] = coordinator.execute("SELECT gen_uuidv7()::text").fetchone()
     seen = insert(one)
-    wait_until(lambda: minimum(coordinator, [coordinator, one, two]) > seen, "the minimum passes the row")
-    end = minimum(coordinator, [coordinator, one, two])
-    received = read([one, two], FIRST, [end] * 2)
-    late_insert = "INSERT INTO events VALUES (%s)"
-    if is_guarded:
-        with pytest.raises(psycopg.errors.CheckViolation, match="too old for a feed"):
-            two.execute(late_insert, [late])
-    else:
-        two.execute(late_insert, [late])
-    received += read([one, two], received[-1], [minimum(coordinator, [coordinator, one, two])] * 2)
-    assert received == [seen]
-    [missed] = two.execute("SELECT count(*) FROM events WHERE id < %s", [end]).fetchone()
-    assert missed == (0 if is_guarded else 1)
+    wait_until(lambda: minimum(coordinator, nodes) > seen, "the minimum passes the row")
+    with pytest.raises(psycopg.errors.CheckViolation, match="too old for a feed"):
+        two.execute("INSERT INTO events VALUES (%s)", [late])
+    assert read([one, two], FIRST, [minimum(coordinator, nodes)] * 2) == [seen]
 
 
 def test_there_is_no_minimum_if_a_node_has_failed(nodes):
     """The minimum over the others would pass its open transactions."""
-    coordinator, one, two = nodes
-    with held_writer(nodes) as (_, late, seen):
-        two.execute("SET application_name = 'citus_internal gpid=1'")  # So it raises 0A000.
-        assert minimum(coordinator, [coordinator, one, two]) is None
-        assert "HAVING bool_and(success)" in MINIMUM
-        of_others = MINIMUM.replace("HAVING bool_and(success)", "WHERE success")
-        values = [[True, False], [str(one.execute(OF_NODE).fetchone()[0]), "failed"]]
-        [end] = coordinator.execute(of_others, values).fetchone()
-        two.execute("RESET application_name")
-        assert late < end
-        assert read([one, two], FIRST, [end] * 2) == [seen]
-
-
-class Load(FeedLoad):
-    """Transactions on two nodes, one of which commits later, and a reader.
-
-    The coordinator generates the IDs up to 1.2 lags before.
-    """
-
-    def __init__(self, servers: list[Server]):
-        super().__init__()
-        self.servers = servers
-
-    def connect(self, stack: ExitStack) -> tuple[psycopg.Connection, list[psycopg.Connection]]:
-        """Returns connections to the coordinator, and to the nodes with the rows."""
-        coordinator = stack.enter_context(self.servers[0].connect("coordinator"))
-        return coordinator, [stack.enter_context(server.connect()) for server in self.servers]
-
-    def write(self, number: int) -> None:
-        """Runs transactions until the load ends."""
-        dice = random.Random(number)
-        with ExitStack() as stack:
-            coordinator, workers = self.connect(stack)
-            while not self.stopped.is_set():
-                for worker in workers:
-                    worker.execute("BEGIN")
-                try:
-                    for _ in range(dice.choice([1, 2, 5])):
-                        age = dice.choice([0, 0, 0.5, 1.8, 2.4])
-                        made = f"SELECT gen_uuidv7(clock_timestamp() - interval '{age} s')"
-                        [row] = coordinator.execute(made).fetchone()
-                        sleep(dice.choice([0, 0, 0.05]))
-                        dice.choice(workers).execute("INSERT INTO events VALUES (%s)", [row])
-                except psycopg.errors.CheckViolation:
-                    for worker in workers:
-                        worker.execute("ROLLBACK")
-                    continue
-                for worker in workers:
-                    worker.execute(f"PREPARE TRANSACTION '{number}'")
-                for worker in dice.sample(workers, 2):
-                    sleep(dice.choice([0, 0, 0.01, 0.3]))
-                    worker.execute(f"COMMIT PREPARED '{number}'")
-
-    def read(self) -> list[str]:
-        """Reads by the recipe until the load has ended and the last row is read."""
-        with ExitStack() as stack:
-            coordinator, workers = self.connect(stack)
-
-            def page(after: str) -> list[str]:
-                horizon = minimum(coordinator, [coordinator, *workers])
-                return read(workers, after, [horizon] * 2)
-
-            return self.receive(page, FIRST, 5)
-
-
-def test_the_recipe_misses_no_row_of_transactions_on_two_servers(new_server, measured):
-    servers = [new_server({"max_prepared_transactions": "30"}) for _ in range(2)]
-    for server in servers:
-        with server.connect() as connection:
-            create(connection)
-    with servers[0].connect() as connection:
-        connection.execute("CREATE DATABASE coordinator")
-    with servers[0].connect("coordinator") as connection:
-        connection.execute("CREATE EXTENSION scru_uuidv7 CASCADE")
-    end = monotonic() + SECONDS
-
-    def count() -> int:
-        return sum(server.value("SELECT count(*) FROM events") for server in servers)
-
-    [received] = Load(servers).run(1, 8, lambda: monotonic() > end and count() >= MANY)
-    committed = sorted(row for server in servers for (row,) in server.rows("SELECT id::text FROM events"))
-    assert len(committed) >= MANY
-    assert received == committed
-    measured(f"feed on two servers: {len(committed):,} rows, none missed")
+    coordinator, _, two = nodes
+    two.execute("SET application_name = 'citus_internal gpid=1'")  # So it raises 0A000.
+    assert minimum(coordinator, nodes) is None
+    two.execute("RESET application_name")
+    assert minimum(coordinator, nodes) is not None
 
 
 # ------------------------------------------------------------------------------------------------------------- origins
-
-HEARTBEATS = "CREATE TABLE heartbeat (origin text PRIMARY KEY, horizon uuid NOT NULL)"
-WAYS = {
-    "lowest heartbeat": "(SELECT min(horizon::text)::uuid FROM heartbeat)",
-    "highest heartbeat": "(SELECT max(horizon::text)::uuid FROM heartbeat)",
-    "own horizon": "uuidv7_horizon()",
-}
 
 
 def test_of_several_origins_only_the_lowest_heartbeat_misses_nothing(new_server):
     """A transaction of one origin is open when a later row of the other one arrives."""
     origins, subscriber = new_server({"wal_level": "logical"}), new_server({"wal_level": "logical"})
     with subscriber.connect() as reader, ExitStack() as stack:
-        reader.execute("CREATE EXTENSION scru_uuidv7 CASCADE")
-        reader.execute("CREATE TABLE events (id uuid PRIMARY KEY)")
-        reader.execute(HEARTBEATS)
+
+        def create_tables(session: psycopg.Connection) -> None:
+            session.execute("CREATE EXTENSION scru_uuidv7 CASCADE; CREATE TABLE events (id uuid PRIMARY KEY)")
+            session.execute("CREATE TABLE heartbeat (origin text PRIMARY KEY, horizon uuid NOT NULL)")
+
+        create_tables(reader)
         sessions = {}
         for name in ("a", "b"):
             with origins.connect() as connection:
                 connection.execute(f"CREATE DATABASE {name}")
             origin = sessions[name] = stack.enter_context(origins.connect(name))
-            origin.execute("CREATE EXTENSION scru_uuidv7 CASCADE")
-            origin.execute("CREATE TABLE events (id uuid PRIMARY KEY)")
-            origin.execute(HEARTBEATS)
+            create_tables(origin)
             origin.execute("CREATE PUBLICATION feed FOR TABLE events, heartbeat")
             # Before the first row of the origin.
             origin.execute("INSERT INTO heartbeat VALUES (%s, %s)", [name, FIRST])
@@ -275,36 +144,24 @@ def test_of_several_origins_only_the_lowest_heartbeat_misses_nothing(new_server)
         ready = "SELECT count(*) = 4 AND bool_and(srsubstate = 'r') FROM pg_subscription_rel"
         wait_until(lambda: reader.execute(ready).fetchone()[0], "the tables are copied")
 
-        def beat() -> None:
-            """Waits until each origin's heartbeat has arrived."""
+        def page() -> list[str]:
+            """Returns the rows below the lowest heartbeat, after that of each origin has arrived."""
             for name, origin in sessions.items():
                 update = "UPDATE heartbeat SET horizon = uuidv7_horizon() RETURNING horizon::text"
                 [sent] = origin.execute(update).fetchone()
                 arrived = "SELECT horizon >= %s FROM heartbeat WHERE origin = %s"
                 wait_until(lambda: reader.execute(arrived, [sent, name]).fetchone()[0], "the heartbeat arrives")  # noqa: B023
-
-        received: dict[str, list[str]] = {way: [] for way in WAYS}
-
-        def pages() -> None:
-            for way, rows in received.items():
-                after = rows[-1] if rows else FIRST
-                query = f"SELECT id::text FROM events WHERE id > %s AND id < {WAYS[way]} ORDER BY id"
-                rows += [row for (row,) in reader.execute(query, [after])]
+            lowest = "(SELECT min(horizon::text)::uuid FROM heartbeat)"
+            return [row for (row,) in reader.execute(f"SELECT id::text FROM events WHERE id < {lowest} ORDER BY id")]
 
         with origins.connect("a") as writer:
             writer.execute("BEGIN")
-            late = insert(writer)
-            seen = insert(sessions["b"])
+            late, seen = insert(writer), insert(sessions["b"])
             wait_until_below(sessions["b"], seen, "uuidv7_horizon()")
-            beat()
-            pages()
-            assert received == {"lowest heartbeat": [], "highest heartbeat": [seen], "own horizon": [seen]}
+            assert page() == []
             writer.execute("COMMIT")
         wait_until_below(sessions["a"], seen, "uuidv7_horizon()")
-        beat()
-        pages()
-        assert received.pop("lowest heartbeat") == [late, seen]
-        assert set(map(tuple, received.values())) == {(seen,)}
+        assert page() == [late, seen]
 
 
 # --------------------------------------------------------------------------------------- foreign and distributed tables
@@ -329,27 +186,18 @@ def foreign(nodes):
     return local, remote
 
 
-@pytest.mark.parametrize("table", ["readable", "events"])
-def test_the_condition_belongs_to_the_server_that_has_the_rows(foreign, table):
-    """A horizon of the local server that is passed as a parameter misses a row."""
+def test_the_condition_belongs_to_the_server_that_has_the_rows(foreign):
+    """A horizon of the local server would pass the row."""
     local, remote = foreign
-
-    def page(after: str) -> list[str]:
-        [end] = local.execute(f"SELECT {HORIZON}::text").fetchone()
-        condition = f"AND id < '{end}'" if table == "events" else ""
-        query = f"SELECT id::text FROM {table} WHERE id > %s {condition} ORDER BY id"
-        return [row for (row,) in local.execute(query, [after])]
-
+    query = "SELECT id::text FROM readable ORDER BY id"
     with psycopg.connect(remote.info.dsn, autocommit=True) as writer:
         writer.execute("BEGIN")
-        late = insert(writer)
-        seen = insert(remote)
+        late, seen = insert(writer), insert(remote)
         wait_until_below(local, seen, HORIZON)
-        received = page(FIRST)
+        assert local.execute(query).fetchall() == []
         writer.execute("COMMIT")
     wait_until_below(remote, seen, HORIZON)
-    received += page(received[-1] if received else FIRST)
-    assert received == ([late, seen] if table == "readable" else [seen])
+    assert local.execute(query).fetchall() == [(late,), (seen,)]
     # The remote guard refuses rows that are written through the foreign table too late.
     with pytest.raises(psycopg.errors.CheckViolation, match="too old for a feed"):
         local.execute("INSERT INTO events VALUES (gen_uuidv7(now() - interval '1 min'))")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from datetime import datetime
 from glob import glob
 from pathlib import Path
 
@@ -39,9 +40,9 @@ class Clock:
         """Sets the clock to the real time plus `seconds`."""
         self._write(f"{seconds:+f}")
 
-    def freeze(self, time: str) -> None:
-        """Stops the clock at a time, such as '2030-01-01 00:00:00'."""
-        self._write(time)
+    def freeze(self, time: str | float) -> None:
+        """Stops the clock at a time, such as '2030-01-01 00:00:00', or at the seconds since 1970."""
+        self._write(time if isinstance(time, str) else f"{datetime.fromtimestamp(time):%Y-%m-%d %H:%M:%S.%f}")
 
     def remove(self) -> None:
         """Deletes the file that holds the time, and its directory."""

@@ -9,10 +9,8 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from math import inf
 from socket import SHUT_RDWR, socket
 from threading import Event, Lock
-from time import monotonic, sleep
 
 import psycopg
 
@@ -90,46 +88,6 @@ class Load:
             self.ids.append(id_)
             self.latest = max(self.latest, id_)
         assert id_ > before, f"{id_} was requested after {before} was received, but is not greater"
-
-
-class FeedLoad:
-    """Sessions that write a table which is read as a feed, and readers. A subclass has `write` and `read`."""
-
-    def __init__(self):
-        self.stopped = Event()
-        """Set when the writers are to end."""
-        self._written = Event()
-
-    def run(self, readers: int, writers: int, is_enough: Callable[[], bool]) -> list[list[str]]:
-        """Runs the sessions until `is_enough`, or until one fails. Returns what each reader received."""
-        with ThreadPoolExecutor(readers + writers) as pool:
-            reading = [pool.submit(self.read) for _ in range(readers)]
-            writing = [pool.submit(self.write, number) for number in range(writers)]
-            while not any(task.done() for task in reading + writing) and not is_enough():
-                sleep(0.1)
-            self.stopped.set()
-            try:
-                for task in writing:
-                    task.result(timeout=60)
-            finally:
-                self._written.set()
-            return [task.result(timeout=60) for task in reading]
-
-    def receive(self, page: Callable[[str], list[str]], first: str, seconds: float) -> list[str]:
-        """Returns the rows of the pages after `first`, until `seconds` after the last row was written."""
-        received: list[str] = []
-        end = inf
-        while True:
-            begin = monotonic()
-            if self._written.is_set() and end == inf:
-                end = begin + seconds
-            rows = page(received[-1] if received else first)
-            received += rows
-            if not rows:
-                # This page was read late enough, however long the one before has taken.
-                if begin >= end:
-                    return received
-                sleep(0.01)
 
 
 def forever(id_type: IdType) -> str:
