@@ -66,7 +66,7 @@ test-mark: ## Test the high-water mark with all clock differences and delays of 
 	@TEST_ALL_CLOCK_DIFFERENCES=1 ALL_DELAYS=1 tools/check.sh mark promotion slow_disk
 
 test-feed: ## Test with ROWS=10000000 rows for each type and scope that a reader of a feed misses nothing; hours
-	@SCRU_FEED_ROWS=$(or $(ROWS),10000000) PYTEST_ADDOPTS='-k readers_receive' tools/check.sh horizon_load
+	@SCRU_FEED_ROWS=$(or $(ROWS),10000000) tools/check.sh horizon_load
 
 COST_OF_QUERIES = bash -c 'source tools/lib/env.sh && use_private_copy && tools/install.sh && \
 	/usr/bin/python3 -m pytest -m alone tests/e2e/by_time/test_partitions.py tests/e2e/by_time/test_time_of_id.py'
@@ -74,7 +74,7 @@ COST_OF_QUERIES = bash -c 'source tools/lib/env.sh && use_private_copy && tools/
 test-long: ## Run the long variants of tests, and all tests in a new Debian 13 without a compiler; hours; as root
 	@tools/setup.sh long
 	@TEST_LONG=1 cargo test --package scru-ids --features encryption --test encryption
-	@TEST_LONG=1 tools/check.sh differential time_of_id owner_load backup_tools guard_load guard_nodes feed_script sanity
+	@TEST_LONG=1 tools/check.sh differential time_of_id owner_load backup_tools guard_load feed_script sanity
 	@bash -c 'source tools/lib/env.sh && tools/setup.sh servers && for major in "$${MAJORS[@]:1}"; do \
 		TEST_ALL=1 TEST_LONG=1 tools/lib/servers.sh run "$$major" tools/check.sh time_of_id; done'
 	@TEST_LONG=1 $(COST_OF_QUERIES)

@@ -1,7 +1,6 @@
 """A feed under load: readers in the order of IDs receive each committed row once, in order, and miss none.
 
-SCRU_FEED_ROWS sets the number of rows of each type and scope for readers in SQL (`make test-feed`). Without it, three
-of them get few rows.
+With SCRU_FEED_ROWS, each type and scope gets that many rows (`make test-feed`). Readers then count them, and keep none.
 """
 
 from __future__ import annotations
@@ -24,11 +23,10 @@ from clock import Clock
 from idtypes import BY_NAME
 from server import Server, wait_until
 
-# ----------------------------------------------------------------------------------------- a reader beside disturbances
-
+ROWS = int(os.environ.get("SCRU_FEED_ROWS", "0"))
 SECONDS = 12
-MANY = 50
-WRITERS = 12
+MANY = ROWS // 3 or 50
+WRITERS = 32 if ROWS else 12
 SCOPES = ["session", "server"]
 LAYOUTS = ["plain", "range", "hash"]
 
@@ -77,8 +75,9 @@ COLUMNS["bigint"] = Column("bigint", "scru64", "0")
 class Writers:
     """Sessions that insert rows, and commit late, roll back, prepare or die."""
 
-    def __init__(self, server: Server, columns: list[Column]):
+    def __init__(self, server: Server, columns: list[Column], scopes: list[str] = SCOPES):
         self.server = server
+        self.scopes = scopes
         self.tables = [f"{column.sql_type}_{layout}" for column in columns for layout in LAYOUTS]
         self.stopped = Event()
         self.names = count()
@@ -96,7 +95,7 @@ class Writers:
                     session.execute("ROLLBACK")
 
     def connect(self, dice: random.Random) -> psycopg.Connection:
-        return self.server.connect(options=f"-c scru.generator_scope={dice.choice(SCOPES)}")
+        return self.server.connect(options=f"-c scru.generator_scope={dice.choice(self.scopes)}")
 
     def transact(self, session: psycopg.Connection, dice: random.Random) -> None:
         """Runs one transaction."""
@@ -122,7 +121,7 @@ class Writers:
 
     def insert(self, session: psycopg.Connection, dice: random.Random) -> None:
         table = dice.choice(self.tables)
-        rows = dice.choice([1, 1, 1, 3, 40])
+        rows = dice.choice([1, 1, 1, 3, 200 if ROWS else 40])
         if dice.random() < 0.1:
             with session.cursor().copy(f"COPY {table} (note) FROM STDIN") as copy:
                 copy.write("copied\n" * rows)
@@ -153,6 +152,7 @@ class Reader:
         self.sequential = sequential
         self.query = f"SELECT id::text FROM {self.table} WHERE id > %s {condition} ORDER BY id LIMIT 1000"
         self.received: list[str] = []
+        self.count = 0
         self.refusals = 0
         self.stopped = Event()
 
@@ -164,7 +164,10 @@ class Reader:
                 session.execute(f"SET TRANSACTION ISOLATION LEVEL {self.level}")
                 session.execute("SELECT")
             rows = session.execute(self.query, [after]).fetchall()
+        if ROWS and rows:
+            self.received = []
         self.received += [row for (row,) in rows]
+        self.count += len(rows)
         return len(rows)
 
     def run(self, server: Server) -> None:
@@ -221,7 +224,7 @@ class Disturbances:
     def next(self) -> None:
         """Causes one of them. The clock is often behind that of the last IDs when the server starts."""
         self.clock.shift(self.dice.uniform(-1.5, 1.5))
-        kind = self.dice.choice(["none", "none", "shutdown", "kill"])
+        kind = self.dice.choice([*["none"] * (20 if ROWS else 2), "shutdown", "kill"])
         if kind == "none":
             return
         self.crashes += 1
@@ -238,17 +241,21 @@ class Disturbances:
         self.clock.shift(0)
 
 
-SYSTEMS = {"preloaded": ["scru64", "scru128", "bigint"], "disturbed": ["ulidflake", "ulid", "uuid"]}
+CASES = [("preloaded", ["scru64", "scru128", "bigint"], SCOPES), ("disturbed", ["ulidflake", "ulid", "uuid"], SCOPES)]
+if ROWS:
+    SHARED = ("scru64", "ulidflake", "bigint")
+    CASES = [("disturbed", [n], [s]) for n in COLUMNS for s in SCOPES if s == "server" or n not in SHARED]
 
 
-@pytest.mark.parametrize("kind", ["preloaded", "disturbed"])
-def test_a_reader_misses_nothing_under_load(new_server, clock, measured, kind):
+@pytest.mark.parametrize(("kind", "names", "scopes"), CASES, ids=str)
+def test_a_reader_misses_nothing_under_load(new_server, clock, measured, kind, names, scopes):
     """Writers of all types and both scopes commit late, roll back, prepare and die. Each reader receives exactly the
     committed rows in their order. Readers without the horizon miss rows.
 
     The library is preloaded in a server that is left alone, and not in one with a clock that is set in both directions
     and with crashes.
     """
+    signal.alarm(300 + ROWS // 1000)
     is_disturbed = kind == "disturbed"
     settings = {
         "shared_preload_libraries": "" if is_disturbed else "scru",
@@ -256,7 +263,7 @@ def test_a_reader_misses_nothing_under_load(new_server, clock, measured, kind):
         "max_connections": "130",
     }
     server = new_server(settings, clock.environment if is_disturbed else None)
-    columns = [COLUMNS[name] for name in SYSTEMS[kind]]
+    columns = [COLUMNS[name] for name in names]
     with server.connect() as connection:
         connection.execute("CREATE EXTENSION scru_uuidv7 CASCADE")
         for column in columns:
@@ -269,15 +276,14 @@ def test_a_reader_misses_nothing_under_load(new_server, clock, measured, kind):
     ]
     readers += [Reader(column, "hash", f"AND id < {column.horizon}", True) for column in columns]
     naive = [Reader(column, "plain", "", False) for column in columns]
-    writers = Writers(server, columns)
+    writers = Writers(server, columns, scopes)
     disturbances = Disturbances(server, clock)
     with running(lambda reader: reader.run(server), readers + naive) as reading:
         try:
             with running(writers.run, list(range(WRITERS))):
                 end = monotonic() + SECONDS
-                rows = [f"SELECT count(*) > {MANY} FROM {table}" for table in writers.tables]
                 try:
-                    while monotonic() < end or not all(map(server.value, rows)):
+                    while monotonic() < end or not all(reader.count > MANY for reader in readers):
                         if any(future.done() for future in reading):
                             break
                         sleep(1)
@@ -290,189 +296,18 @@ def test_a_reader_misses_nothing_under_load(new_server, clock, measured, kind):
         finally:
             for reader in readers + naive:
                 reader.stopped.set()
-    rows = missed_without = 0
-    with server.connect() as connection:
-        for reader in readers + naive:
-            committed = [row for (row,) in connection.execute(f"SELECT id::text FROM {reader.table} ORDER BY id")]
-            missed = set(committed) - set(reader.received)
-            if reader in naive:
-                missed_without += len(missed)
-                continue
-            assert len(committed) > MANY
-            assert (reader.table, sorted(missed)) == (reader.table, [])
+    for reader in readers:
+        assert (reader.table, reader.count) == (reader.table, server.value(f"SELECT count(*) FROM {reader.table}"))
+        if not ROWS:
+            committed = [row for (row,) in server.rows(f"SELECT id::text FROM {reader.table} ORDER BY id")]
+            assert (reader.table, sorted(set(committed) - set(reader.received))) == (reader.table, [])
             assert reader.received == committed
-            rows += len(committed)
-    assert missed_without > 0
+    missed = sum(server.value(f"SELECT count(*) FROM {reader.table}") - reader.count for reader in naive)
+    assert missed > 0
     refusals = [reader.refusals for reader in readers]
     assert max(refusals) <= disturbances.crashes
     measured(
-        f"feed, {kind}: {rows:,} rows read, {missed_without:,} missed without a horizon,"
-        f" {disturbances.crashes} crashes, {sum(refusals)} snapshots too old"
+        f"feed of {', '.join(names)}: {sum(reader.count for reader in readers):,} rows read, {missed:,} missed without"
+        f" a horizon, {disturbances.crashes} crashes, {sum(refusals)} snapshots too old"
     )
     assert is_disturbed or server.crashes() == []
-
-
-# ------------------------------------------------------------------------------------------------------------ many rows
-
-ROWS = int(os.environ.get("SCRU_FEED_ROWS", "0"))
-ARE_MANY = bool(ROWS)
-CASES = [
-    (COLUMNS[name], scope)
-    for name in COLUMNS
-    for scope in (["server"] if name in ("scru64", "ulidflake", "bigint") else SCOPES)
-]
-"""The columns, each with the scopes that its generator has."""
-if not ROWS:
-    ROWS = 5000
-    CASES = CASES[::4]
-
-TRANSACTION = """
-\\set rows random(1, 200)
-\\set pause random(1, 1000)
-\\set ending random(1, 100)
-BEGIN;
-INSERT INTO {table} (note) SELECT 'row' FROM generate_series(1, :rows);
-SAVEPOINT s;
-INSERT INTO {table} (note) VALUES ('later');
-ROLLBACK TO s;
-\\if :pause <= 20
-SELECT pg_sleep(:pause / 10.0);
-\\endif
-\\if :ending <= 4
-PREPARE TRANSACTION 'p:client_id';
-COMMIT PREPARED 'p:client_id';
-\\elif :ending <= 8
-COPY {table} (note) FROM '{copied}';
-COMMIT;
-\\elif :ending <= 40
-COMMIT;
-\\else
-ROLLBACK;
-\\endif
-"""
-"""What a session of pgbench repeats. Of 1,000 transactions, 20 wait for up to 2 s before they end."""
-
-FOLLOW = """
-CREATE TABLE positions (reader text PRIMARY KEY, after {type}, received bigint NOT NULL DEFAULT 0);
-CREATE TABLE writing ();
-CREATE PROCEDURE follow(name text, query text) LANGUAGE plpgsql AS $$
-DECLARE
-    is_last boolean := false;
-    rows bigint;
-    id {type};
-BEGIN
-    LOOP
-        EXECUTE query INTO rows, id USING (SELECT after FROM positions WHERE reader = name);
-        IF rows > 0 THEN
-            UPDATE positions SET after = id, received = received + rows WHERE reader = name;
-        ELSE
-            EXIT WHEN is_last;
-            PERFORM pg_sleep(0.01);
-        END IF;
-        COMMIT;
-        is_last := to_regclass('writing') IS NULL;
-    END LOOP;
-END $$
-"""
-"""A reader, whose position is in a table. It ends when it finds no row after the table `writing` has been dropped."""
-
-PAGE = """
-SELECT count(*), (array_agg(id ORDER BY id DESC))[1]
-FROM (SELECT id FROM {table} WHERE id > $1 {condition} ORDER BY id LIMIT {limit}) AS page
-"""
-
-
-class ManyReaders:
-    """Procedures that read each table by its index, or by sequential scans."""
-
-    def __init__(self, server: Server, column: Column):
-        self.server = server
-        self.refusals = 0
-        horizon = f"AND id < {column.horizon}"
-        self.queries = {layout: PAGE.format(table=layout, condition=horizon, limit=1000) for layout in LAYOUTS}
-        # A sequential scan reads the whole table, so it returns all new rows at once.
-        self.queries["sequential"] = PAGE.format(table="range", condition=horizon, limit="ALL")
-        self.queries["repeatable read"] = self.queries["hash"]
-        self.queries["naive"] = PAGE.format(table="plain", condition="", limit=1000)
-        with server.connect() as connection:
-            connection.execute(FOLLOW.format(type=column.sql_type))
-            for reader in self.queries:
-                connection.execute("INSERT INTO positions VALUES (%s, %s)", [reader, column.smallest])
-
-    def run(self, reader: str) -> None:
-        """Reads until the end. The server may stop and start again, or have started just before."""
-        options = {
-            "sequential": " ".join(f"-c enable_{kind}=off" for kind in ("indexscan", "indexonlyscan", "bitmapscan")),
-            "repeatable read": r"-c default_transaction_isolation=repeatable\ read",
-        }
-        while True:
-            try:
-                with self.server.connect(options=options.get(reader, "")) as session:
-                    session.execute("CALL follow(%s, %s)", [reader, self.queries[reader]])
-                    return
-            except psycopg.errors.SerializationFailure:
-                self.refusals += 1
-            except psycopg.OperationalError:
-                sleep(0.02)
-
-    def received(self) -> dict[str, int]:
-        return dict(self.server.rows("SELECT reader, received FROM positions"))
-
-
-def write(server: Server, seconds: int) -> None:
-    """Runs 32 sessions of pgbench. Those that lose their connection, or whose generator refuses, end."""
-    copied = server.directory / "copied"
-    copied.write_text("copied\n" * 50)
-    copied.chmod(0o644)
-    scripts = []
-    for layout in LAYOUTS:
-        script = server.directory / f"{layout}.sql"
-        script.write_text(TRANSACTION.format(table=layout, copied=copied))
-        scripts.append(f"--file={script}")
-    with suppress(RuntimeError):
-        server.run("pgbench", "--no-vacuum", "--client=32", f"--time={seconds}", *scripts, "postgres")
-
-
-@pytest.mark.parametrize(("column", "scope"), CASES, ids=[f"{column.sql_type}-{scope}" for column, scope in CASES])
-def test_readers_receive_as_many_rows_as_were_committed(new_server, clock, measured, column, scope):
-    """Each reader receives as many rows as were committed, in order of ID, and so each of them once."""
-    signal.alarm(300 + ROWS // 1000)
-    settings = {"max_prepared_transactions": "50", "max_connections": "60", "scru.generator_scope": scope}
-    server = new_server({**settings, "shared_preload_libraries": "scru"}, clock.environment)
-    with server.connect() as connection:
-        connection.execute("CREATE EXTENSION scru_uuidv7 CASCADE")
-        column.create(connection)
-        for layout in LAYOUTS:
-            connection.execute(f"ALTER TABLE {column.sql_type}_{layout} RENAME TO {layout}")
-    readers = ManyReaders(server, column)
-    disturbances = Disturbances(server, clock)
-    with running(readers.run, list(readers.queries)):
-        try:
-            while sum(readers.received()[layout] for layout in LAYOUTS) < ROWS:
-                with ThreadPoolExecutor(1) as pool:
-                    writing = pool.submit(write, server, min(10, 1 + ROWS // 20_000))
-                    while not writing.done():
-                        sleep(0.5)
-                        clock.shift(disturbances.dice.uniform(-1.5, 1.5))
-                        with suppress(psycopg.OperationalError), server.connect() as connection:
-                            connection.execute(f"SELECT pg_terminate_backend(({A_WRITER}))")
-                disturbances.next()
-            disturbances.end()
-            end_all_prepared(server, disturbances.dice)
-            for layout in LAYOUTS:
-                passed = f"SELECT NOT EXISTS (SELECT FROM {layout} WHERE id >= {column.horizon})"
-                wait_until(lambda: server.value(passed), "the horizon has passed all rows")  # noqa: B023
-        finally:
-            with server.connect() as connection:
-                connection.execute("DROP TABLE writing")
-    committed = {layout: server.value(f"SELECT count(*) FROM {layout}") for layout in LAYOUTS}
-    received = readers.received()
-    naive = received.pop("naive")
-    assert received == {**committed, "sequential": committed["range"], "repeatable read": committed["hash"]}
-    # Of few rows, a reader may be too slow to miss any.
-    assert naive < committed["plain"] or not ARE_MANY
-    assert readers.refusals <= disturbances.crashes * len(readers.queries)
-    measured(
-        f"feed of {column.sql_type}, scope {scope}: {sum(committed.values()):,} rows,"
-        f" {committed['plain'] - naive:,} missed without a horizon, {disturbances.crashes} crashes"
-    )
