@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 import expect
-from idtypes import TYPES
+from idtypes import each_form
 from server import on_every_version, wait_until
 
 pytestmark = on_every_version
@@ -239,7 +239,7 @@ def test_ids_of_parallel_workers_belong_to_the_leader(feed, database):
             assert reader.execute("SELECT scru64_horizon() <= %s", [first]).fetchone() == (True,)
 
 
-@pytest.mark.parametrize("id_type", TYPES, ids=str)
+@each_form
 def test_ids_are_above_the_horizon_whatever_the_clock_does(new_server, clock, id_type):
     """The clock steps back, and the server starts again."""
     server = new_server({}, clock.environment)
@@ -263,18 +263,6 @@ def test_ids_are_above_the_horizon_whatever_the_clock_does(new_server, clock, id
         with server.connect() as connection:
             assert connection.execute(f"SELECT gen_{name}() >= %s", [horizon]).fetchone() == (True,)
             horizon = connection.execute(f"SELECT {name}_horizon(%s)::text", [horizon]).fetchone()[0]
-
-
-def test_a_position_above_the_floor_is_refused(feed):
-    feed.execute("SELECT scru64_horizon(scru64_horizon())")
-    with expect.error(
-        "22023",
-        "the scru64 is above all that this server knows",
-        "The server may have lost transactions in a failover, and may generate IDs below this one.",
-        "If no ID has been generated since, first call scru_raise_mark() with the time of this ID."
-        " Otherwise, read the table again from a position that all its readers have passed.",
-    ):
-        feed.execute("SELECT scru64_horizon(scru64_lower(clock_timestamp() + interval '1 minute'))")
 
 
 def test_a_standby_has_no_horizon(new_server):
@@ -301,22 +289,6 @@ def test_a_standby_has_no_horizon(new_server):
         with standby.connect() as connection:
             assert connection.execute("SELECT gen_scru128() >= %s", [horizon]).fetchone() == (True,)
             connection.execute("SELECT scru128_horizon(%s)", [horizon])
-
-
-def test_a_uuid_of_another_version_above_the_floor_is_refused(feed):
-    """The bytes of any uuid are compared."""
-    feed.execute("CREATE EXTENSION scru_uuidv7")
-    below, above = "00000000-0000-4000-8000-000000000000", "ffffffff-ffff-4fff-8fff-ffffffffffff"
-    passed = "SELECT uuidv7_horizon(%s) > uuidv7_lower(now() - interval '1 s')"
-    assert feed.execute(passed, [below]).fetchone() == (True,)
-    with expect.error(
-        "22023",
-        "the uuidv7 is above all that this server knows",
-        "The server may have lost transactions in a failover, and may generate IDs below this one.",
-        "If no ID has been generated since, first call scru_raise_mark() with the time of this ID."
-        " Otherwise, read the table again from a position that all its readers have passed.",
-    ):
-        feed.execute("SELECT uuidv7_horizon(%s)", [above])
 
 
 def test_a_procedure_with_commit_publishes_each_of_its_transactions(feed, database):

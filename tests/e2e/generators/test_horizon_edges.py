@@ -5,14 +5,15 @@ from __future__ import annotations
 import struct
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from time import sleep
 
 import psycopg
 import pytest
 
 import expect
 from bench.server import timed
-from idtypes import TYPES
+from idtypes import each_form
+from marks import create
+from plans import prefer_parallel_plans
 from server import wait_until
 from wire import EXECUTE, SYNC, RawConnection, message
 
@@ -38,44 +39,36 @@ def test_a_transaction_that_remains_open_reads_the_last_row(feed, database):
         wait_until(lambda: len(consumer.execute(read).fetchall()) == 1, "the transaction reads the row", 20)
 
 
-def test_a_cursor_keeps_its_horizon_beside_later_statements(feed, database):
-    """Also if the snapshots are equal, and if many statements have run since."""
-    with database.connect(autocommit=False) as consumer:
+LOOP = (
+    "CREATE FUNCTION horizon() RETURNS scru64 STABLE LANGUAGE plpgsql AS $$ DECLARE h scru64; BEGIN"
+    " FOR h IN SELECT scru64_horizon() LOOP PERFORM pg_sleep(0.1); RETURN h; END LOOP; END $$"
+)
+"""Each loop of the function opens a cursor of its own."""
+
+
+@pytest.mark.parametrize(("horizon", "step"), [("scru64_horizon()", 0), ("scru64_horizon()", -2), ("horizon()", 0)])
+def test_a_cursor_keeps_its_horizon_beside_later_statements(new_server, clock, horizon, step):
+    """Also if the snapshots are equal, if many statements have run since, and if the clock is set back."""
+    server = new_server({}, clock.environment)
+    with server.connect() as feed, server.connect(autocommit=False) as consumer:
+        feed.execute("CREATE EXTENSION scru; CREATE TABLE events (id scru64 PRIMARY KEY DEFAULT gen_scru64())")
+        feed.execute(LOOP)
         feed.execute("INSERT INTO events SELECT FROM generate_series(1, 3)")
-        consumer.execute("DECLARE c CURSOR FOR SELECT scru64_horizon()::text FROM events")
+        consumer.execute(f"DECLARE c CURSOR FOR SELECT {horizon}::text FROM events")
         [(first,)] = consumer.execute("FETCH 1 FROM c").fetchall()
         later = "SELECT scru64_horizon()::text > %s"
         wait_until(lambda: consumer.execute(later, [first]).fetchone()[0], "a later statement has a later horizon", 20)
         for _ in range(200):
             consumer.execute("SELECT scru64_horizon()")
+        clock.shift(step)
         assert consumer.execute("FETCH ALL FROM c").fetchall() == [(first,)] * 2
 
 
 def test_a_function_has_one_horizon_however_it_reads_it(feed):
-    """Each loop of the function opens a cursor of its own, in one statement of the client."""
-    feed.execute(
-        "CREATE FUNCTION horizon() RETURNS scru64 STABLE LANGUAGE plpgsql AS $$ DECLARE h scru64; BEGIN"
-        " FOR h IN SELECT scru64_horizon() LOOP PERFORM pg_sleep(0.3); RETURN h; END LOOP; END $$"
-    )
-    feed.execute("INSERT INTO events SELECT FROM generate_series(1, 4)")
+    """Its loops are in one statement of the client."""
+    feed.execute(LOOP)
+    feed.execute("INSERT INTO events SELECT FROM generate_series(1, 8)")
     assert feed.execute("SELECT count(DISTINCT horizon()) FROM events").fetchone() == (1,)
-
-
-def test_a_cursor_over_a_function_that_loops_keeps_its_horizon(feed, database):
-    """Each FETCH is a statement of the client, in which the loop opens a cursor of its own."""
-    feed.execute(
-        "CREATE FUNCTION horizon() RETURNS scru64 STABLE LANGUAGE plpgsql AS $$ DECLARE h scru64; BEGIN"
-        " FOR h IN SELECT scru64_horizon() LOOP RETURN h; END LOOP; END $$"
-    )
-    feed.execute("INSERT INTO events SELECT FROM generate_series(1, 3)")
-    with database.connect(autocommit=False) as consumer:
-        consumer.execute("DECLARE c CURSOR FOR SELECT horizon()::text FROM events")
-        [(first,)] = consumer.execute("FETCH 1 FROM c").fetchall()
-        later = "SELECT scru64_horizon()::text > %s"
-        wait_until(lambda: consumer.execute(later, [first]).fetchone()[0], "a later statement has a later horizon", 20)
-        for _ in range(200):
-            consumer.execute("SELECT scru64_horizon()")
-        assert consumer.execute("FETCH ALL FROM c").fetchall() == [(first,)] * 2
 
 
 def test_a_portal_without_a_name_keeps_its_horizon_between_two_executes(feed, database, server):
@@ -91,20 +84,6 @@ def test_a_portal_without_a_name_keeps_its_horizon_between_two_executes(feed, da
         wait_until(lambda: feed.execute(later, [horizon]).fetchone()[0], "another session has a later horizon", 20)
         consumer.send(EXECUTE + SYNC)
         assert [row for kind, row in consumer.replies() if kind == b"D"] == [first] * 2
-
-
-def test_a_cursor_keeps_its_horizon_while_the_clock_is_set_back(new_server, clock):
-    server = new_server({}, clock.environment)
-    with server.connect() as feed, server.connect(autocommit=False) as consumer:
-        feed.execute("CREATE EXTENSION scru")
-        feed.execute("CREATE TABLE events (id scru64 PRIMARY KEY DEFAULT gen_scru64())")
-        feed.execute("INSERT INTO events SELECT FROM generate_series(1, 3)")
-        consumer.execute("DECLARE c CURSOR FOR SELECT scru64_horizon()::text FROM events")
-        [(first,)] = consumer.execute("FETCH 1 FROM c").fetchall()
-        later = "SELECT scru64_horizon()::text > %s"
-        wait_until(lambda: feed.execute(later, [first]).fetchone()[0], "another session has a later horizon", 20)
-        clock.shift(-2)
-        assert consumer.execute("FETCH ALL FROM c").fetchall() == [(first,)] * 2
 
 
 def memory(pid: int) -> int:
@@ -160,44 +139,45 @@ def test_a_wrapper_has_the_horizon_of_its_statement_if_it_is_stable(feed, databa
 # -------------------------------------------------------------------------------------------------------- positions
 
 
-@pytest.mark.parametrize("id_type", TYPES, ids=str)
+def above_all(system: str):
+    """Expects the refusal of a position."""
+    return expect.error(
+        "22023",
+        f"the {system} is above all that this server knows",
+        "The server may have lost transactions in a failover, and may generate IDs below this one.",
+        "If no ID has been generated since, first call scru_raise_mark() with the time of this ID."
+        " Otherwise, read the table again from a position that all its readers have passed.",
+    )
+
+
+@each_form
 def test_the_last_id_is_a_position_after_a_burst(new_server, id_type):
     """Each can be ahead of the clock."""
     name = id_type.name
-    with new_server({"shared_preload_libraries": ""}).connect() as connection:
-        connection.execute("CREATE EXTENSION scru")
+    with create(new_server({"shared_preload_libraries": ""})).connect() as connection:
         connection.execute(f"CREATE TABLE events (id {name} PRIMARY KEY DEFAULT gen_{name}())")
-        connection.execute("INSERT INTO events DEFAULT VALUES")
-        connection.execute(f"SELECT {name}_horizon(max(id)) FROM events")
-        connection.execute("INSERT INTO events SELECT FROM generate_series(1, 100000)")
-        connection.execute(f"SELECT {name}_horizon(max(id)) FROM events")
+        for count in 1, 100_000:
+            connection.execute(f"INSERT INTO events SELECT FROM generate_series(1, {count})")
+            connection.execute(f"SELECT {name}_horizon(max(id)) FROM events")
 
 
-@pytest.mark.parametrize("id_type", TYPES, ids=str)
+@each_form
 def test_an_operator_raises_the_mark_to_a_position(new_server, clock, id_type):
     """The position is that of a consumer of the lost server, whose clock was ahead. It then misses no row."""
     name = id_type.name
-    server = new_server({"shared_preload_libraries": ""}, clock.environment)
+    server = create(new_server({"shared_preload_libraries": ""}, clock.environment))
+    position, insert = f"SELECT {name}_horizon(%s)", "INSERT INTO events DEFAULT VALUES RETURNING id::text"
     with server.connect() as connection:
-        connection.execute("CREATE EXTENSION scru")
         connection.execute(f"CREATE TABLE events (id {name} PRIMARY KEY DEFAULT gen_{name}())")
         after = connection.execute(f"SELECT {name}_upper(clock_timestamp() + interval '30 s')::text").fetchone()[0]
-        position = f"SELECT {name}_horizon(%s)"
-        with expect.error(
-            "22023",
-            f"the {name} is above all that this server knows",
-            "The server may have lost transactions in a failover, and may generate IDs below this one.",
-            "If no ID has been generated since, first call scru_raise_mark() with the time of this ID."
-            " Otherwise, read the table again from a position that all its readers have passed.",
-        ):
+        with above_all(name):
             connection.execute(position, [after])
         connection.execute(f"SELECT scru_raise_mark(%s::{name}::timestamptz)", [after])
         connection.execute(position, [after])
-        insert = "INSERT INTO events DEFAULT VALUES RETURNING id::text"
+        rows = []
         if id_type.is_server_wide:
             with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState):
                 connection.execute(insert)
-            rows = []
         else:
             rows = connection.execute(insert).fetchall()
     server.restart("immediate")
@@ -209,10 +189,19 @@ def test_an_operator_raises_the_mark_to_a_position(new_server, clock, id_type):
         wait_until(lambda: connection.execute(read, [after, after]).fetchall() == rows, "the consumer reads all", 20)
 
 
+def test_a_uuid_of_another_version_above_the_floor_is_refused(feed):
+    """The bytes of any uuid are compared."""
+    feed.execute("CREATE EXTENSION scru_uuidv7")
+    below, above = "00000000-0000-4000-8000-000000000000", "ffffffff-ffff-4fff-8fff-ffffffffffff"
+    passed = "SELECT uuidv7_horizon(%s) > uuidv7_lower(now() - interval '1 s')"
+    assert feed.execute(passed, [below]).fetchone() == (True,)
+    with above_all("uuidv7"):
+        feed.execute("SELECT uuidv7_horizon(%s)", [above])
+
+
 def test_a_mark_that_was_raised_to_the_last_time_can_be_set_back(new_server):
-    server = new_server({"shared_preload_libraries": ""})
+    server = create(new_server({"shared_preload_libraries": ""}))
     with server.connect() as connection:
-        connection.execute("CREATE EXTENSION scru")
         connection.execute("SELECT scru_raise_mark(scru128_timestamp(scru128_upper('infinity')))")
         with expect.error(
             "22008",
@@ -228,7 +217,7 @@ def test_a_mark_that_was_raised_to_the_last_time_can_be_set_back(new_server):
         assert connection.execute(is_near).fetchone() == (True,)
 
 
-@pytest.mark.parametrize("id_type", TYPES, ids=str)
+@each_form
 def test_a_position_that_is_null_is_refused(feed, id_type):
     with expect.error(
         "22004",
@@ -268,32 +257,15 @@ def segments(data: Path) -> set[str]:
     return {path.name for path in (data / "pg_dynshmem").iterdir()}
 
 
-@pytest.mark.parametrize("draws", [False, True])
-def test_a_parallel_query_without_ids_allocates_nothing(new_server, draws):
+def test_a_parallel_query_without_ids_allocates_nothing(new_server):
     """A transaction that writes rows after a parallel query looks for what its workers have published."""
     settings = {"dynamic_shared_memory_type": "mmap", "shared_preload_libraries": "", "max_parallel_workers": "8"}
-    server = new_server(settings)
-    with server.connect() as connection, server.connect() as other:
-        other.execute("CREATE EXTENSION scru")
-        other.execute("CREATE TABLE source AS SELECT FROM generate_series(1, 10000)")
-        other.execute("CREATE TABLE written ()")
-        for name in ("parallel_setup_cost", "parallel_tuple_cost", "min_parallel_table_scan_size"):
-            connection.execute(f"SET {name} = 0")
-        connection.execute("SET parallel_leader_participation = off")
-        connection.execute("LOAD 'scru'")
+    server = create(new_server(settings))
+    with server.connect() as connection:
+        connection.execute("CREATE TABLE source AS SELECT FROM generate_series(1, 10000); CREATE TABLE written ()")
+        prefer_parallel_plans(connection)
+        connection.execute("SET parallel_leader_participation = off; LOAD 'scru'")
         connection.execute("SELECT count(*) FROM source")
         before = segments(server.data)
-        connection.execute("BEGIN")
-        if draws:
-            connection.execute("CREATE TABLE made AS SELECT gen_scru64() AS id FROM source")
-            first = connection.execute("SELECT min(id)::text FROM made").fetchone()[0]
-            other.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
-            other.execute("SELECT")
-        else:
-            connection.execute("INSERT INTO written DEFAULT VALUES")
-        connection.execute("COMMIT")
-        if draws:
-            sleep(1)
-            assert other.execute("SELECT scru64_horizon() <= %s", [first]).fetchone() == (True,)
-        else:
-            assert segments(server.data) == before
+        connection.execute("BEGIN; INSERT INTO written DEFAULT VALUES; COMMIT")
+        assert segments(server.data) == before
