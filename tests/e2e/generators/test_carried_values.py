@@ -7,14 +7,11 @@ import time
 import psycopg
 import pytest
 
-from idtypes import SCRU64, SCRU128, SCRU160, SERVER_WIDE, TYPES, ULID, ULIDFLAKE
-from load import background
-from marks import ALONE, BEHIND_MARK, END_OF_MILLISECOND, NODE, SEQUENCES, assert_later, draw, draw_all, page, set_back
+from idtypes import SCRU64, SCRU128, SCRU160, SERVER_WIDE, TYPES, ULID
+from marks import ALONE, BEHIND_MARK, NODE, SEQUENCES, assert_later, create, draw_all, page, set_back
 from owner import DECADES, SHOP, alice, create_shop, set_draws, set_horizons, set_sequence
 from server import Server
 
-# ALONE leaves 16 bits to the counter of scru64.
-END_OF_TICK = 1 << 16
 PRIVATE = [SCRU128, ULID, SCRU160]
 
 
@@ -45,10 +42,8 @@ def test_a_value_in_the_future_concerns_its_database_only(new_server, mark, valu
     for _ in range(2):
         with alice(server, options="-c scru.generator_scope=server") as connection:
             for id_type in TYPES:
-                start = time.monotonic()
                 with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState, match=BEHIND_MARK.format(id_type)):
                     connection.execute(f"SELECT {id_type.generator}")
-                assert time.monotonic() - start < 15
             query = "SELECT draw, reason FROM scru_generators() WHERE type = 'scru64'"
             with server.connect(SHOP) as superuser:
                 assert superuser.execute(query).fetchone() == ("refuse", BEHIND_MARK.format(SCRU64))
@@ -92,46 +87,19 @@ def test_a_horizon_that_changes_within_a_transaction_delays_it(new_server):
     assert_others_follow_the_clock(server)
 
 
-def test_marks_in_the_past_withdraw_no_reservation(new_server, clock):
-    """The owner sets a mark and draws, again and again. The clock stands still: others need no further tick.
-
-    A tick starts at a random place. One that starts near its end has no room for these IDs: it is left for a later one.
-    """
-    server = create_shop(new_server(ALONE, clock.environment), "other")
+def test_marks_in_the_past_withdraw_no_reservation(new_server, times):
+    """The owner sets a mark and draws, again and again. The clock stands still: others need no further tick."""
+    server = create(create_shop(new_server(ALONE, times.before.environment), "other"))
     draw_all(server, 1, "other")
-    now = int(time.time()) + 4
-    has_room = False
-    while not has_room:
-        now += 1
-        clock.freeze(time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(now)))
-        before = draw_all(server, 1, "other")
-        [scru64], [ulidflake] = before.values()
-        counter, place = SCRU64.value(scru64) % END_OF_TICK, ULIDFLAKE.value(ulidflake) % END_OF_MILLISECOND
-        has_room = counter < 0.9 * END_OF_TICK and place < 0.9 * END_OF_MILLISECOND
-    present = page(server)
+    times.stop(server)
+    before, present = draw_all(server, 1, "other"), page(server)
     with alice(server) as connection:
         for number in range(20):
             for id_type in SERVER_WIDE:
-                set_draws(connection, now - time.time() - 5 + number / 10)
+                set_draws(connection, times.last - time.time() - 5 + number / 10)
                 connection.execute(f"SELECT {id_type.generator}")
-    with server.connect("other") as connection:
-        connection.execute("SET statement_timeout = '10s'")
-        after = {t: [connection.execute(f"SELECT {t.generator}::text").fetchone()[0]] for t in SERVER_WIDE}
-    assert_later(before, after)
+    assert_later(before, draw_all(server, 1, "other"))
     assert page(server) == present
-
-
-def test_a_mark_just_ahead_of_the_clock_delays_nobody_else(new_server):
-    """The owner sets a mark that the clock reaches in 0.9 s. Others need not wait for it, and it is then hers."""
-    server = create_shop(new_server(NODE), "other")
-    draw_all(server, 1, "other")
-    with alice(server) as connection:
-        set_draws(connection, 0.9)
-        with background(connection, "SELECT gen_ulidflake()::text") as drawing:
-            assert ahead(server, ULIDFLAKE) < 0.5
-            [(later,)] = drawing.result(timeout=60).fetchall()
-        assert connection.execute(f"SELECT log_cnt <> 0 FROM {SEQUENCES['draws']}").fetchone() == (True,)
-    assert later < draw(server, ULIDFLAKE, 1, "other")[0]
 
 
 def test_a_value_that_is_no_time_repeats_nothing(new_server):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 from time import sleep
 
@@ -10,7 +11,6 @@ import pytest
 
 import expect
 from faults import Pauses
-from idtypes import TYPES
 from server import MAJOR, wait_until
 
 AHEAD = "Correct the clock of the machine that generated the ID."
@@ -48,7 +48,10 @@ def count(feed: psycopg.Connection, table: str = "events") -> int:
     return feed.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
 
 
-@pytest.mark.parametrize("system", [id_type.name for id_type in TYPES] + ["uuidv7"])
+each_system = pytest.mark.parametrize("system", ["scru64", "scru128", "uuidv7"])
+
+
+@each_system
 def test_an_id_is_timely_from_the_lag_before_the_transaction_to_a_second_after_the_lag(connection, system):
     connection.execute("CREATE EXTENSION scru_uuidv7")
     connection.execute(f"CREATE TABLE guarded (id {'uuid' if system == 'uuidv7' else system})")
@@ -97,13 +100,12 @@ def test_own_ids_that_are_ahead_of_a_clock_that_was_set_back_are_refused(new_ser
         assert (count(connection, "strict"), count(connection, "lenient")) == (2, 1)
 
 
-@pytest.mark.parametrize("system", [id_type.name for id_type in TYPES] + ["uuidv7"])
+@each_system
 def test_a_horizon_with_a_lag_is_that_much_earlier(connection, system):
     connection.execute("CREATE EXTENSION scru_uuidv7")
     horizon = f"{system}_timestamp({system}_horizon({system}_lower('-infinity')"
     query = f"SELECT {horizon})) - {horizon}, '1 min'))"
-    difference = connection.execute(query).fetchone()[0].total_seconds()
-    assert abs(difference - 60) <= 0.256
+    assert abs(connection.execute(query).fetchone()[0].total_seconds() - 60) <= 0.256
 
 
 def test_the_guard_refuses_old_ids_and_names_table_column_time_and_remedy(feed):
@@ -114,12 +116,9 @@ def test_the_guard_refuses_old_ids_and_names_table_column_time_and_remedy(feed):
     assert diag.message_primary == 'the ID in column "id" of table "events" is too old for a feed'
     assert (diag.schema_name, diag.table_name, diag.column_name) == ("public", "events", "id")
     assert diag.constraint_name == "guard"
-    detail, hint = diag.message_detail, diag.message_hint
-    start = "Readers may have passed it: this transaction can insert IDs from "
-    assert detail.startswith(start)
-    assert detail.endswith(" on.")
-    assert hint == AGAIN
-    first = detail.removeprefix(start).removesuffix(" on.")
+    assert diag.message_hint == AGAIN
+    detail = r"Readers may have passed it: this transaction can insert IDs from (.*) on\."
+    [first] = re.fullmatch(detail, diag.message_detail).groups()
     age = feed.execute("SELECT clock_timestamp() - %s::timestamptz", [first]).fetchone()[0].total_seconds()
     assert 5 <= age < 15
     assert count(feed) == 2
@@ -199,8 +198,7 @@ def test_idempotent_retries_are_accepted(feed):
 
 def test_a_deferred_guard_checks_at_the_commit(feed):
     feed.execute("CREATE TABLE plain (id uuid, note text)")
-    constraint = guard("plain").replace("TRIGGER", "CONSTRAINT TRIGGER").replace("FOR EACH", "DEFERRABLE FOR EACH")
-    feed.execute(constraint)
+    feed.execute(guard("plain").replace("TRIGGER", "CONSTRAINT TRIGGER").replace("FOR EACH", "DEFERRABLE FOR EACH"))
     feed.execute("BEGIN; SET CONSTRAINTS ALL DEFERRED")
     feed.execute(f"INSERT INTO plain VALUES ({made('6 s')})")
     with pytest.raises(psycopg.errors.CheckViolation, match="too old"):
@@ -288,11 +286,10 @@ SHAPES = [
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("table", ['public."Odd"', '"My s".events'])
-def test_another_shape_raises_39p01_with_the_statement_to_write(feed, shape, table):
+def test_another_shape_raises_39p01_with_the_statement_to_write(feed, shape):
     """The search path has another table with the name events."""
-    feed.execute('CREATE SCHEMA "My s"')
-    feed.execute(f'CREATE TABLE {table} ("Key" bigint, note text)')
+    table = '"My s".events'
+    feed.execute(f'CREATE SCHEMA "My s"; CREATE TABLE {table} ("Key" bigint, note text)')
     feed.execute(f"INSERT INTO {table} VALUES (1)")
     arguments = "'Key', '5 s''', 'scru64'"
     feed.execute(f"CREATE TRIGGER g {shape.format(table)} EXECUTE FUNCTION scru_feed_guard({arguments})")
@@ -304,28 +301,23 @@ def test_another_shape_raises_39p01_with_the_statement_to_write(feed, shape, tab
     feed.execute(f"DROP TRIGGER g ON {table}; {hint}")
 
 
-@pytest.mark.parametrize("arguments", ["", "id", "id, '0', uuidv7, more"])
-def test_a_wrong_number_of_arguments_raises_39p01(feed, arguments):
-    feed.execute("CREATE TABLE odd (id uuid)")
-    feed.execute(guard("odd", arguments))
-    with pytest.raises(psycopg.errors.TriggerProtocolViolated):
-        feed.execute("INSERT INTO odd VALUES (gen_uuidv7())")
-
-
-NO_COLUMNS = ["id, '0'", "id, '0', scru128", "id, '0', int8", "gone, '0', scru64", "ctid, '0'"]
-
-
-@pytest.mark.parametrize("arguments", NO_COLUMNS)
-def test_a_column_without_ids_raises_42703(feed, arguments):
-    feed.execute("CREATE TABLE odd (id bigint, gone bigint)")
-    feed.execute("ALTER TABLE odd DROP gone")
-    feed.execute(guard("odd", arguments))
-    with expect.error(
-        "42703",
-        f'column "{arguments.split(",")[0]}" is not a stored column of an ID type of scru',
-        hint="For a column of type uuid or bigint, name the ID system in a third argument of the trigger.",
-    ):
-        feed.execute("INSERT INTO odd VALUES (1)")
+def test_a_wrong_argument_is_an_error(feed):
+    """A wrong number of arguments, or a column without IDs."""
+    feed.execute("CREATE TABLE odd (id bigint, gone bigint); ALTER TABLE odd DROP gone")
+    for arguments in "", "id", "id, '0', uuidv7, more":
+        feed.execute(guard("odd", arguments))
+        with pytest.raises(psycopg.errors.TriggerProtocolViolated):
+            feed.execute("INSERT INTO odd VALUES (1)")
+        feed.execute("DROP TRIGGER guard ON odd")
+    for arguments in "id, '0'", "id, '0', scru128", "id, '0', int8", "gone, '0', scru64", "ctid, '0'":
+        feed.execute(guard("odd", arguments))
+        with expect.error(
+            "42703",
+            f'column "{arguments.split(",")[0]}" is not a stored column of an ID type of scru',
+            hint="For a column of type uuid or bigint, name the ID system in a third argument of the trigger.",
+        ):
+            feed.execute("INSERT INTO odd VALUES (1)")
+        feed.execute("DROP TRIGGER guard ON odd")
 
 
 def test_a_generated_column_and_a_bad_lag(feed):

@@ -22,6 +22,7 @@ import expect
 from faults import small_disk, take_shared_memory
 from idtypes import TYPES, IdType
 from load import Load, assert_all_different
+from marks import create
 from server import MAJOR, Server, as_server_user, on_every_version, since
 
 pytestmark = on_every_version
@@ -98,8 +99,7 @@ def test_no_space_for_the_wal():
         stack.enter_context(server)
         with server.connect() as connection:
             create_orders(connection, "pg_default")
-        before = loads(server)
-        with running(before):
+        with running(server) as before:
             disk.leave(10)  # less than a WAL segment
             with pytest.raises(psycopg.OperationalError), server.connect() as connection:
                 while True:
@@ -111,61 +111,48 @@ def test_no_space_for_the_wal():
         server.stop("immediate")
         disk.resize(400)
         server.start()
-        after = loads(server)
-        with running(after):
+        with running(server) as after:
             pass
         with server.connect() as connection:
             for earlier, later in zip(before, after, strict=True):
                 assert_are_there(connection, earlier.id_type, earlier.ids + later.ids, more=True)
 
 
-def loads(server: Server) -> list[Load]:
-    """Returns a load for each type. Its sessions insert each row in a separate transaction."""
+@contextmanager
+def running(server: Server) -> Iterator[list[Load]]:
+    """Runs a load for each type, whose sessions insert each row in a separate transaction. The block starts when each
+    has received 100 IDs."""
 
     def connect() -> psycopg.Connection:
         return server.connect(options="-c scru.generator_scope=server")
 
     insert = "INSERT INTO {0}_orders DEFAULT VALUES RETURNING id::text"
-    return [Load(connect, id_type, sessions=2, query=insert.format(id_type.name)) for id_type in TYPES]
-
-
-@contextmanager
-def running(loads: list[Load]) -> Iterator[None]:
-    """Runs the loads during the block, which starts when each has received 100 IDs."""
     with ExitStack() as stack:
-        for load in loads:
-            stack.enter_context(load)
+        loads = [
+            stack.enter_context(Load(connect, id_type, sessions=2, query=insert.format(id_type.name)))
+            for id_type in TYPES
+        ]
         for load in loads:
             load.wait_for(100)
-        yield
+        yield loads
 
 
 # ----------------------------------------------------------------------------------------------------- no shared memory
 
 
-@pytest.fixture
-def server(new_server) -> Iterator[Server]:
-    """A server without the generators' shared state, and with a function that allocates all free shared memory."""
-    server = new_server({"shared_preload_libraries": ""})
-    with server.connect() as connection:
-        connection.execute("CREATE EXTENSION scru")
-        connection.execute(take_shared_memory(server.directory))
-    yield server
-    assert server.crashes() == []
-
-
 @pytest.mark.skipif(MAJOR >= 17, reason="from PostgreSQL 17 on, the state is in dynamic shared memory")
-def test_no_shared_memory_is_left(server):
+def test_no_shared_memory_is_left(new_server):
+    server = create(new_server({"shared_preload_libraries": ""}))
     with server.connect() as connection:
+        connection.execute(take_shared_memory(server.directory))
         assert connection.execute("SELECT take_shared_memory()").fetchone()[0] > 0
         connection.execute("CREATE TABLE kept (id scru128)")
         connection.execute("SET scru.generator_scope = server")
         with connection.transaction():
             connection.execute("INSERT INTO kept VALUES ('0372ijojuxuhjsfkeryi2mrtm')")
-            for id_type in TYPES:
+            for query in *(f"SELECT {id_type.generator}" for id_type in TYPES), "SELECT * FROM scru_generators()":
                 for _ in range(2):
-                    assert_no_memory(connection, f"SELECT {id_type.generator}")
-            assert_no_memory(connection, "SELECT * FROM scru_generators()")
+                    assert_no_memory(connection, query)
             # Everything that does not need the shared state works in the same session.
             connection.execute("SET scru.generator_scope = session")
             connection.execute("INSERT INTO kept SELECT gen_scru128() FROM generate_series(1, 9)")
@@ -177,27 +164,25 @@ def test_no_shared_memory_is_left(server):
         for id_type in TYPES:
             drawn = f"SELECT count(DISTINCT {id_type.generator}) FROM generate_series(1, 1000)"
             assert connection.execute(drawn).fetchone() == (1000,)
+    assert server.crashes() == []
 
 
 @since(17, "dynamic shared memory that the server allocates on request")
-@pytest.mark.parametrize(
-    "query", [*(f"SELECT {id_type.generator}" for id_type in TYPES), "SELECT * FROM scru_generators()"]
-)
+@pytest.mark.parametrize("query", ["SELECT gen_ulidflake()", "SELECT gen_scru128()", "SELECT * FROM scru_generators()"])
 def test_a_failed_allocation_blocks_no_session(new_server, query):
     """After a failed allocation, the session and others can generate IDs: the server has released its locks."""
-    server = new_server()
-    with server.connect() as connection:
-        connection.execute("CREATE EXTENSION scru")
+    server = create(new_server())
     with server.connect() as other:
         # Creates the server's registry of allocations.
         other.execute("SELECT gen_ulidflake()")
         with server.connect(options="-c scru.generator_scope=server") as connection:
             connection.execute("LOAD 'scru'")
-            limit_file_size(connection, "1")
+            # That of the files that the backend can write, and so of its allocations.
+            limit(connection, "fsize", "1")
             for _ in range(2):
                 assert_no_memory(connection, query.replace("ulidflake", "scru64"))
             other.execute("SELECT gen_scru64(), count(*) FROM scru_generators()")
-            limit_file_size(connection, "unlimited")
+            limit(connection, "fsize", "unlimited")
             connection.execute(query)
 
 
@@ -220,8 +205,8 @@ def test_a_large_argument_does_not_end_the_server_where_memory_is_limited(new_se
     """The allocator of Rust would abort: the memory of a value must be the server's."""
     server = new_server()
     with server.connect() as other:
-        other.execute("CREATE EXTENSION scru_text CASCADE")
-        other.execute("CREATE TABLE large (t text); ALTER TABLE large ALTER t SET STORAGE EXTERNAL")
+        other.execute("CREATE EXTENSION scru_text CASCADE; CREATE TABLE large (t text)")
+        other.execute("ALTER TABLE large ALTER t SET STORAGE EXTERNAL")
         other.execute("INSERT INTO large SELECT repeat('z', 20 * 1024 * 1024)")
         for query in LARGE_ARGUMENTS:
             with server.connect() as connection:
@@ -235,11 +220,6 @@ def test_a_large_argument_does_not_end_the_server_where_memory_is_limited(new_se
                         connection.execute(query)
                     assert other.execute("SELECT 1").fetchone() == (1,)
                 assert connection.execute("SELECT 1").fetchone() == (1,)
-
-
-def limit_file_size(connection: psycopg.Connection, size: str) -> None:
-    """Limits the size of the files that a backend can write, and so its allocations of shared memory."""
-    limit(connection, "fsize", size)
 
 
 def limit(connection: psycopg.Connection, name: str, value: str) -> None:
