@@ -12,6 +12,8 @@ import pytest
 
 import expect
 from idtypes import each_form
+from marks import create
+from plans import prefer_parallel_plans
 from server import on_every_version, wait_until
 
 pytestmark = on_every_version
@@ -32,40 +34,35 @@ def wait_until_passed(connection: psycopg.Connection, row: str) -> None:
     wait_until(lambda: connection.execute(has_passed, [row]).fetchone()[0], "the horizon passes the row")
 
 
+def insert(connection: psycopg.Connection) -> str:
+    """Inserts a row, and returns its ID."""
+    return connection.execute("INSERT INTO events DEFAULT VALUES RETURNING id::text").fetchone()[0]
+
+
 def assert_moves_on(connection: psycopg.Connection) -> None:
     """Asserts that the horizon passes a row that is inserted now."""
-    row = connection.execute("INSERT INTO events DEFAULT VALUES RETURNING id::text").fetchone()[0]
-    wait_until_passed(connection, row)
+    wait_until_passed(connection, insert(connection))
 
 
-def test_an_open_transaction_that_has_generated_an_id_holds_the_horizon_and_is_named(feed, database):
+@pytest.mark.parametrize("end", ["COMMIT", "ROLLBACK", "pg_terminate_backend"])
+def test_a_transaction_that_has_generated_an_id_holds_the_horizon_until_its_end(feed, database, end):
     with database.connect() as idle:
+        pid = idle.info.backend_pid
         idle.execute("BEGIN")
-        row = idle.execute("INSERT INTO events DEFAULT VALUES RETURNING id::text").fetchone()[0]
-        feed.execute("INSERT INTO events DEFAULT VALUES")
+        row = insert(idle)
+        insert(feed)
         sleep(1.5)
         assert feed.execute("SELECT scru64_horizon() <= %s", [row]).fetchone() == (True,)
         assert feed.execute("SELECT * FROM events WHERE id < scru64_horizon()").fetchall() == []
-        [(pid, time)] = feed.execute("SELECT pid, first_time FROM scru_horizon_holders()").fetchall()
-        assert pid == idle.info.backend_pid
-        assert feed.execute("SELECT %s <= scru64_timestamp(%s) + interval '256 ms'", [time, row]).fetchone() == (True,)
-        idle.execute("COMMIT")
-        assert feed.execute("SELECT pid FROM scru_horizon_holders()").fetchall() == []
+        holders = "SELECT pid, first_time <= scru64_timestamp(%s) + interval '256 ms' FROM scru_horizon_holders()"
+        assert feed.execute(holders, [row]).fetchall() == [(pid, True)]
+        if end == "pg_terminate_backend":
+            feed.execute("SELECT pg_terminate_backend(%s, 10000)", [pid])
+            idle.close()
+        else:
+            idle.execute(end)
+        assert feed.execute(holders, [row]).fetchall() == []
         assert_moves_on(feed)
-
-
-@pytest.mark.parametrize("end", ["ROLLBACK", "terminate"])
-def test_a_transaction_that_has_ended_holds_nothing(feed, database, end):
-    idle = database.connect()
-    idle.execute("BEGIN")
-    idle.execute("INSERT INTO events DEFAULT VALUES")
-    if end == "terminate":
-        feed.execute("SELECT pg_terminate_backend(%s, 10000)", [idle.info.backend_pid])
-    else:
-        idle.execute(end)
-    assert feed.execute("SELECT pid FROM scru_horizon_holders()").fetchall() == []
-    assert_moves_on(feed)
-    idle.close()
 
 
 def test_reports_and_other_databases_do_not_hold_the_horizon(feed, database, new_database):
@@ -88,7 +85,7 @@ def test_a_snapshot_has_one_horizon(feed, database, level):
     """A transaction that the snapshot does not see holds the horizon of the snapshot even after its end."""
     with database.connect() as reader, database.connect() as writer:
         writer.execute("BEGIN")
-        row = writer.execute("INSERT INTO events DEFAULT VALUES RETURNING id::text").fetchone()[0]
+        row = insert(writer)
         reader.execute(f"BEGIN ISOLATION LEVEL {level}")
         reader.execute("SELECT count(*) FROM events")
         writer.execute("COMMIT")
@@ -123,12 +120,11 @@ def test_a_statement_has_one_horizon_while_a_transaction_rolls_back(feed, databa
 
 @pytest.mark.parametrize("end", ["COMMIT", "ROLLBACK"])
 def test_a_prepared_transaction_holds_the_horizon_across_a_restart(new_server, end):
-    server = new_server({"max_prepared_transactions": "2", "shared_preload_libraries": ""})
+    server = create(new_server({"max_prepared_transactions": "2", "shared_preload_libraries": ""}))
     with server.connect() as connection:
-        connection.execute("CREATE EXTENSION scru")
         connection.execute("CREATE TABLE events (id scru64 PRIMARY KEY DEFAULT gen_scru64())")
         connection.execute("BEGIN")
-        row = connection.execute("INSERT INTO events DEFAULT VALUES RETURNING id::text").fetchone()[0]
+        row = insert(connection)
         connection.execute("PREPARE TRANSACTION 'p'")
     for stop in (None, "fast", "immediate"):
         if stop:
@@ -202,10 +198,9 @@ def test_subtransactions_of_an_open_transaction_leave_the_horizon_to_others(feed
     with database.connect() as early, database.connect() as loop:
         early.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
         early.execute("SELECT")
-        row = feed.execute("INSERT INTO events DEFAULT VALUES RETURNING id::text").fetchone()[0]
-        loop.execute("BEGIN")
+        row = insert(feed)
         loop.execute(
-            "CREATE TEMP TABLE other (n int);"
+            "BEGIN; CREATE TEMP TABLE other (n int);"
             " DO $$ BEGIN FOR i IN 1..70000 LOOP BEGIN INSERT INTO other VALUES (i);"
             " EXCEPTION WHEN unique_violation THEN END; END LOOP; END $$"
         )
@@ -213,7 +208,7 @@ def test_subtransactions_of_an_open_transaction_leave_the_horizon_to_others(feed
         assert feed.execute("SELECT pid FROM scru_horizon_holders()").fetchall() == []
         # The bound of the transaction that this snapshot does not see is still known.
         assert early.execute("SELECT scru64_horizon() <= %s", [row]).fetchone() == (True,)
-        held = loop.execute("INSERT INTO events DEFAULT VALUES RETURNING id::text").fetchone()[0]
+        held = insert(loop)
         assert feed.execute("SELECT scru64_horizon() <= %s", [held]).fetchone() == (True,)
         loop.execute("COMMIT")
     assert_moves_on(feed)
@@ -223,8 +218,7 @@ def test_ids_of_parallel_workers_belong_to_the_leader(feed, database):
     """A worker generates the IDs, and has ended when the leader still has not committed."""
     feed.execute("CREATE TABLE source AS SELECT FROM generate_series(1, 10000)")
     with database.connect() as leader:
-        for name in ("parallel_setup_cost", "parallel_tuple_cost", "min_parallel_table_scan_size"):
-            leader.execute(f"SET {name} = 0")
+        prefer_parallel_plans(leader)
         leader.execute("SET parallel_leader_participation = off")
         leader.execute("BEGIN")
         leader.execute("CREATE TABLE made AS SELECT gen_scru64() AS id FROM source")
@@ -242,10 +236,9 @@ def test_ids_of_parallel_workers_belong_to_the_leader(feed, database):
 @each_form
 def test_ids_are_above_the_horizon_whatever_the_clock_does(new_server, clock, id_type):
     """The clock steps back, and the server starts again."""
-    server = new_server({}, clock.environment)
+    server = create(new_server({}, clock.environment))
     name = id_type.name
     with server.connect() as connection, server.connect() as session:
-        connection.execute("CREATE EXTENSION scru")
         connection.execute(f"SELECT gen_{name}()")
         session.execute(f"SELECT gen_{name}()")
         horizon = connection.execute(f"SELECT {name}_horizon()::text").fetchone()[0]
@@ -266,9 +259,7 @@ def test_ids_are_above_the_horizon_whatever_the_clock_does(new_server, clock, id
 
 
 def test_a_standby_has_no_horizon(new_server):
-    server = new_server()
-    with server.connect() as connection:
-        connection.execute("CREATE EXTENSION scru")
+    server = create(new_server())
     with server.standby() as standby:
         standby.wait_until_replayed(server)
         with standby.connect() as connection:
