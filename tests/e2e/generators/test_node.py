@@ -8,6 +8,7 @@ import psycopg
 import pytest
 
 import page
+from plans import analyze, prefer_parallel_plans
 from programs import needs
 from server import Server, wait_until
 
@@ -159,22 +160,11 @@ def test_the_log_names_the_node_again_when_it_changes(new_server, preload):
 
 # ---------------------------------------------------------------------------------------------------------- the warning
 
-UNSET = {
-    "scru64": 'scru.scru64_node is not set, and its default "0/4" may not be unique among servers',
-    "ulidflake": 'scru.ulidflake_scalability is not set, and its default "-1" may not be unique among servers',
-}
-PLACE = {
-    "subscription": "with ALTER ROLE ALL SET",
-    "pglogical": "with ALTER ROLE ALL SET",
-    "Citus": "(on the coordinator in its configuration file, on workers with ALTER ROLE ALL SET while"
-    " citus.enable_alter_role_set_propagation is off)",
-}
-
-
-def hint(type_: str, place: str) -> str:
-    """Returns the HINT of a warning."""
-    name = {"scru64": NODE, "ulidflake": NUMBER}[type_]
-    return f"Give each server its own {name} {place}, and reconnect."
+BY_ROLE = "with ALTER ROLE ALL SET"
+ON_CITUS = (
+    "(on the coordinator in its configuration file, on workers with ALTER ROLE ALL SET while"
+    " citus.enable_alter_role_set_propagation is off)"
+)
 
 
 def warnings_of(connection: psycopg.Connection) -> list[tuple]:
@@ -191,68 +181,59 @@ def warnings_of(connection: psycopg.Connection) -> list[tuple]:
 @pytest.fixture(params=["subscription", pytest.param("pglogical", marks=needs("pglogical")), "Citus"])
 def one_of_several(request, new_server) -> tuple[Server, str, str]:
     """A server with a subscription, one of pglogical, or settings of Citus; the DETAIL and place of its warnings."""
-    place = PLACE[request.param]
     if request.param == "Citus":
         reason = "This server is a Citus node, and other nodes may have the same value."
-        return with_extension(new_server({"citus.shard_count": "32"})), reason, place
-    subscribes = "This server subscribes to another one, which may have the same value."
-    if request.param == "pglogical":
-        server = with_extension(new_server({"wal_level": "logical", "shared_preload_libraries": "pglogical"}))
-        with server.connect() as connection:
-            connection.execute(
-                """CREATE EXTENSION pglogical;
-                   SELECT pglogical.create_node('here', 'host=/none dbname=postgres');
-                   INSERT INTO pglogical.subscription
-                   SELECT 1, 'other', node_id, node_id, if_id, if_id, false, 'other', '{}'
-                   FROM pglogical.node JOIN pglogical.node_interface ON if_nodeid = node_id"""
-            )
-        return server, subscribes, place
-    server = with_extension(new_server({"wal_level": "logical"}))
+        return with_extension(new_server({"citus.shard_count": "32"})), reason, ON_CITUS
+    settings = {"wal_level": "logical", "shared_preload_libraries": request.param.removeprefix("subscription")}
+    server = with_extension(new_server(settings))
     # The subscription is in another database.
-    with server.connect("template1") as connection:
-        connection.execute("CREATE SUBSCRIPTION other CONNECTION 'host=/none' PUBLICATION other WITH (connect = false)")
-    return server, subscribes, place
+    with server.connect("postgres" if request.param == "pglogical" else "template1") as connection:
+        connection.execute(
+            """CREATE EXTENSION pglogical;
+               SELECT pglogical.create_node('here', 'host=/none dbname=postgres');
+               INSERT INTO pglogical.subscription
+               SELECT 1, 'other', node_id, node_id, if_id, if_id, false, 'other', '{}'
+               FROM pglogical.node JOIN pglogical.node_interface ON if_nodeid = node_id"""
+            if request.param == "pglogical"
+            else "CREATE SUBSCRIPTION other CONNECTION 'host=/none' PUBLICATION other WITH (connect = false)"
+        )
+    return server, "This server subscribes to another one, which may have the same value.", BY_ROLE
 
 
 def test_a_session_is_warned_once_where_the_node_is_not_set(one_of_several):
-    """On a Citus node, only the first session after a start is warned: one statement can open many connections."""
+    """On a Citus node, only the first session after a start is warned: one statement can open many connections. Workers
+    leave the warning to their leader."""
     server, reason, place = one_of_several
-    expected = [("WARNING", "01000", UNSET[type_], reason, hint(type_, place)) for type_ in UNSET]
+    messages = {
+        name: f'{name} is not set, and its default "{default}" may not be unique among servers'
+        for name, default in ((NODE, "0/4"), (NUMBER, "-1"))
+    }
+    expected = [
+        ("WARNING", "01000", message, reason, f"Give each server its own {name} {place}, and reconnect.")
+        for name, message in messages.items()
+    ]
+    server.psql("postgres", b"CREATE TABLE rows AS SELECT generate_series(1, 1000); GRANT SELECT ON rows TO plain")
     drawn = "SELECT gen_scru64(), gen_ulidflake() FROM generate_series(1, 3)"
     for _ in range(2):
         server.restart()
-        for user, is_warned in ("plain", True), ("postgres", place != PLACE["Citus"]):
+        for user, is_warned in ("plain", True), ("postgres", place == BY_ROLE):
             with server.connect(user=user) as connection:
                 warnings = warnings_of(connection)
                 connection.execute("SELECT gen_scru128(), gen_ulid(), gen_scru160()")
+                prefer_parallel_plans(connection)
+                connection.execute("SET parallel_leader_participation = off")
+                assert analyze(connection, "SELECT gen_scru64() FROM rows")["Workers Launched"] > 0
                 assert warnings == []
                 for _ in range(2):
                     connection.execute(drawn)
                     assert warnings == (expected if is_warned else [])
-    assert all(f"WARNING:  {message}" in server.log_text() for message in UNSET.values())
+    assert all(f"WARNING:  {message}" in server.log_text() for message in messages.values())
     store(server, NODE, "0/4")
     store(server, NUMBER, "-1")
     with server.connect(user="plain") as connection:
         warnings = warnings_of(connection)
         connection.execute(drawn)
         assert warnings == []
-
-
-def test_workers_leave_the_warning_to_their_leader(new_server):
-    server = with_extension(new_server({"citus.shard_count": "32"}))
-    reason = "This server is a Citus node, and other nodes may have the same value."
-    with server.connect() as connection:
-        connection.execute(
-            """CREATE TABLE rows AS SELECT generate_series(1, 1000); ANALYZE rows;
-               SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
-               SET parallel_leader_participation = off"""
-        )
-        warnings = warnings_of(connection)
-        plan = connection.execute("EXPLAIN (ANALYZE, VERBOSE) SELECT gen_scru64() FROM rows").fetchall()
-        assert "Workers Launched: 0" not in str(plan) and "Workers Launched" in str(plan)
-        assert warnings == []
-        connection.execute("SELECT gen_scru64()")
-        assert warnings == [("WARNING", "01000", UNSET["scru64"], reason, hint("scru64", PLACE["Citus"]))]
 
 
 def test_a_single_server_is_not_warned(new_server):

@@ -304,25 +304,12 @@ def test_the_precedence_of_sources(configured, preload):
         connection.execute(f"ALTER DATABASE other SET {NODE} = '{OTHER[NODE]}'")
         assert (drawn("other"), drawn()) == ({9}, {2})
         assert draws(old) == {1}
+        store(server, DATABASE, NUMBER, {NUMBER: " 0x3 "})
     with server.connect(user="super") as connection:
-        draw(connection)
+        assert draw(connection, NUMBER) == 3, "a number in any notation that the server accepts"
         reload_in(connection, server, **{NODE: OTHER[NODE]})
         connection.execute("RESET ALL")
         assert draws(connection) == {2}
-
-
-@loaded_or_not
-def test_other_ways_to_write_a_number(configured, preload):
-    """In the file, and stored before the library was preloaded: in all notations that the server accepts."""
-    server = configured(preload)
-    for text in "0x3", " 3 ", "03":
-        for stored in False, True:
-            server.reload(**{NUMBER: "5" if stored else text})
-            if stored:
-                store(server, ALL, NUMBER, {NUMBER: text})
-            with server.connect() as connection:
-                assert draw(connection, NUMBER) == 3
-                connection.execute("DELETE FROM pg_db_role_setting")
 
 
 def test_two_databases_with_different_nodes(configured):
@@ -357,18 +344,6 @@ def test_workers_that_load_the_library_before_their_leader(configured, leader):
 
 
 # -------------------------------------------------------------------------------------------------------------- effects
-
-
-def test_a_reload_changes_the_settings_of_running_sessions(configured):
-    """With one bit of entropy, each ulidflake of a millisecond is one greater than the one before."""
-    server = configured()
-    steps = """SELECT DISTINCT r - lag(r) OVER (PARTITION BY ulidflake_timestamp(id) ORDER BY id)
-               FROM (SELECT gen_ulidflake() AS id FROM generate_series(1, 20000) OFFSET 0) AS drawn,
-                    ulidflake_scalable_randomness(id) AS r"""
-    with server.connect() as connection:
-        for bits, expected in ("8", set(range(1, 256))), ("1", {1}):
-            reload_in(connection, server, **{"scru.ulidflake_entropy_bits": bits})
-            assert {step for (step,) in connection.execute(steps)} - {None} == expected
 
 
 def test_the_node_can_be_a_previous_id(configured):
