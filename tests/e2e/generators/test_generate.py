@@ -93,9 +93,6 @@ def test_two_hundred_connections_at_once(new_server, preload):
     assert server.crashes() == []
 
 
-# ---------------------------------------------------------------------------------------------------------------- order
-
-
 @each_form
 def test_connections_draw_in_turns(new_database, id_type):
     """Two connections to different databases of a server: each ID is greater than the other connection's last one."""
@@ -116,9 +113,6 @@ def test_connections_draw_at_once(new_database, id_type):
     with Load(lambda: next(turns).connect(options="-c scru.generator_scope=server"), id_type, sessions=12) as load:
         load.wait_for(5000)
     assert_all_different(load.ids)
-
-
-# -------------------------------------------------------------------------------------------------------------- waiting
 
 
 def test_a_new_server_waits_even_where_overflow_is_an_error(new_server, clock):

@@ -117,9 +117,6 @@ def test_there_is_no_minimum_if_a_node_has_failed(nodes):
     assert minimum(coordinator, nodes) is not None
 
 
-# ------------------------------------------------------------------------------------------------------------- origins
-
-
 def test_of_several_origins_only_the_lowest_heartbeat_misses_nothing(new_server):
     """A transaction of one origin is open when a later row of the other one arrives."""
     origins, subscriber = new_server({"wal_level": "logical"}), new_server({"wal_level": "logical"})
@@ -162,9 +159,6 @@ def test_of_several_origins_only_the_lowest_heartbeat_misses_nothing(new_server)
             writer.execute("COMMIT")
         wait_until_below(sessions["a"], seen, "uuidv7_horizon()")
         assert page() == [late, seen]
-
-
-# --------------------------------------------------------------------------------------- foreign and distributed tables
 
 
 @pytest.fixture

@@ -27,9 +27,6 @@ def feed(connection: psycopg.Connection) -> psycopg.Connection:
     return connection
 
 
-# -------------------------------------------------------------------------------------- transactions that remain open
-
-
 def test_a_transaction_that_remains_open_reads_the_last_row(feed, database):
     """Its statements have equal snapshots."""
     read = "SELECT id::text FROM events WHERE id < scru64_horizon()"
@@ -111,9 +108,6 @@ def test_a_transaction_forgets_the_horizons_of_its_statements(new_server):
     assert sizes[1] - sizes[0] < 1500, sizes
 
 
-# --------------------------------------------------------------------------------------------------------- wrappers
-
-
 @pytest.mark.parametrize(("volatility", "is_covered"), [("STABLE", True), ("VOLATILE", False)])
 def test_a_wrapper_has_the_horizon_of_its_statement_if_it_is_stable(feed, database, volatility, is_covered):
     """A row is committed when the statement has its snapshot. A volatile function takes a later one."""
@@ -134,9 +128,6 @@ def test_a_wrapper_has_the_horizon_of_its_statement_if_it_is_stable(feed, databa
         wait_until(lambda: writer.execute(passed, [row]).fetchone()[0], "the horizon passes the row", 20)
         feed.execute("SELECT pg_advisory_unlock(7)")
         assert statement.result(timeout=60).fetchone() == (is_covered, 0)
-
-
-# -------------------------------------------------------------------------------------------------------- positions
 
 
 def above_all(system: str):
@@ -225,9 +216,6 @@ def test_a_position_that_is_null_is_refused(feed, id_type):
         hint=f"Begin with {id_type.name}_lower('-infinity').",
     ):
         feed.execute(f"SELECT {id_type.name}_horizon(NULL)")
-
-
-# ------------------------------------------------------------------------------------------------------------ costs
 
 
 def test_the_last_prepared_transaction_leaves_no_cost(new_server):

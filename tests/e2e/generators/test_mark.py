@@ -25,10 +25,8 @@ from marks import (
     BEHIND_MARK,
     HOUR,
     NODE,
-    SEQUENCES,
     WITHOUT_CHECKSUMS,
     assert_behind_mark,
-    assert_covered,
     assert_later,
     carried,
     create,
@@ -404,26 +402,6 @@ def test_a_suspended_draw_does_not_undo_scru_set_mark(new_server, clock):
         assert server.value(f"SELECT scru64_timestamp('{id_}') < clock_timestamp() + interval '1 min'")
     finally:
         pauses.remove()
-
-
-def test_a_suspended_scru_set_mark_lowers_nothing_that_covers_later_ids(new_server, clock):
-    """The function waits for a lock on the sequence, and is then suspended for 5 s, in which others generate IDs."""
-    server = create(new_server(NODE, clock.environment))
-    draw_all(server, 1)
-    with ExitStack() as stack:
-        locking, setting = (stack.enter_context(server.connect()) for _ in range(2))
-        pid = setting.info.backend_pid
-        locking.execute(f"BEGIN; ALTER SEQUENCE {SEQUENCES['draws']} CACHE 1")
-        marking = stack.enter_context(background(setting, "SELECT scru_set_mark('2026-01-01')"))
-        blocks = f"SELECT pg_blocking_pids({pid}) = ARRAY[{locking.info.backend_pid}]"
-        wait_until(lambda: server.value(blocks), "the function waits for the lock")
-        suspend(stack, pid)
-        locking.execute("ROLLBACK")
-        clock.shift(5)
-        before = draw_all(server)
-        send_signal(pid, signal.SIGCONT)
-        marking.result(timeout=60)
-    assert_covered(server, before)
 
 
 @pytest.mark.parametrize("function", ["scru_set_mark", "scru_raise_mark"])

@@ -31,8 +31,6 @@ from server import OLD_BINDIR, Server, wait_until
 
 CHECKSUMS = ("--data-checksums",)
 
-# ----------------------------------------------------------------------------------------------------------- pg_upgrade
-
 
 @pytest.fixture
 def old(times) -> Iterator[Server]:
@@ -83,9 +81,6 @@ def test_pg_upgrade_carries_the_floor_of_the_horizons(new, clock):
             assert connection.execute(f"SELECT {query}", [horizon] * query.count("%s")).fetchone() == (True,)
     with new.connect("other") as connection:
         assert connection.execute("SELECT gen_scru128() < %s", [horizon]).fetchone() == (True,)
-
-
-# ---------------------------------------------------------------------------------------------------------------- dumps
 
 
 def restore(source: Server, target: Server, form: str, dbname: str = "postgres") -> None:
@@ -205,9 +200,6 @@ def test_an_open_session_notices_an_older_dump(new_server, clock):
     assert_later(before, draw_all(target))
 
 
-# ------------------------------------------------------------------------------------------------------------ templates
-
-
 def test_a_database_made_from_a_template_repeats_nothing(new_server, clock):
     """The template is of this server, or was restored from another one, and has not generated an ID since."""
     source, server = create(new_server(NODE)), new_server(NODE, clock.environment)
@@ -229,8 +221,6 @@ def test_a_database_made_from_a_template_repeats_nothing(new_server, clock):
         connection.execute("CREATE DATABASE another TEMPLATE copy")
     assert_later(before, draw_all(server, dbname="another"))
 
-
-# ---------------------------------------------------------------------------------------------------------- switch-over
 
 TABLE = "CREATE TABLE orders (id scru64 PRIMARY KEY DEFAULT gen_scru64(), flake ulidflake DEFAULT gen_ulidflake())"
 OTHER = {**ALONE, "scru.scru64_node": "6/8", "scru.ulidflake_scalability": "6"}

@@ -35,9 +35,6 @@ def node(connection: psycopg.Connection) -> int:
     return connection.execute("SELECT scru64_node_id(gen_scru64(), 4)").fetchone()[0]
 
 
-# ------------------------------------------------------------------------------------------------------------- failover
-
-
 @loaded_or_not
 def test_a_standby_takes_over_the_stored_node(new_server, preload):
     """A promoted standby uses the stored node, even if it was created before the node was set."""
@@ -94,9 +91,6 @@ def test_single_user_mode_takes_the_node_from_its_command_line(new_server):
     server.start()
     with server.connect() as connection:
         assert node(connection) == 3
-
-
-# -------------------------------------------------------------------------------------------------------------- the log
 
 
 def log_of(server: Server, type_: str = r"\w+") -> list[str]:
@@ -157,8 +151,6 @@ def test_the_log_names_the_node_again_when_it_changes(new_server, preload):
             assert node(connection) == {"other": 3, "postgres": 1}[dbname]
     assert log_of(server, "scru64") == expected, "sessions of the two databases alternate"
 
-
-# ---------------------------------------------------------------------------------------------------------- the warning
 
 BY_ROLE = "with ALTER ROLE ALL SET"
 ON_CITUS = (
@@ -247,9 +239,6 @@ def test_a_single_server_is_not_warned(new_server):
                 connection.execute("SET statement_timeout = '5s'")
                 connection.execute("SELECT gen_scru64(), gen_ulidflake()")
                 assert warnings == []
-
-
-# ------------------------------------------------------------------------------------------------------------- is_local
 
 
 def test_which_ids_are_local(new_server):

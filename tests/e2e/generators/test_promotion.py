@@ -104,9 +104,6 @@ def test_a_prepared_transaction_repeats_nothing(new_server, times, difference):
                 assert len(ids) > 20 and ids == sorted(ids)
 
 
-# --------------------------------------------------------------------------------------------- limits of a standby
-
-
 @pytest.mark.parametrize("library", ["", "scru"], ids=["not preloaded", "preloaded"])
 def test_no_limit_of_a_standby_keeps_it_from_taking_over(new_server, library):
     """A standby without replication slots, worker processes and free shared memory starts, replays and is promoted.

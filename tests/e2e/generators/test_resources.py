@@ -27,7 +27,6 @@ from server import MAJOR, Server, as_server_user, on_every_version, since
 
 pytestmark = on_every_version
 
-# ---------------------------------------------------------------------------------------------------------- a full disk
 
 # From PostgreSQL 16 on, the message may name a function. If only half a page fits, PostgreSQL 15 writes that half.
 NO_ROOM_FOR_A_PAGE = (
@@ -135,9 +134,6 @@ def running(server: Server) -> Iterator[list[Load]]:
         for load in loads:
             load.wait_for(100)
         yield loads
-
-
-# ----------------------------------------------------------------------------------------------------- no shared memory
 
 
 @pytest.mark.skipif(MAJOR >= 17, reason="from PostgreSQL 17 on, the state is in dynamic shared memory")
