@@ -129,8 +129,7 @@ def test_of_several_origins_only_the_lowest_heartbeat_misses_nothing(new_server)
         create_tables(reader)
         sessions = {}
         for name in ("a", "b"):
-            with origins.connect() as connection:
-                connection.execute(f"CREATE DATABASE {name}")
+            origins.psql("postgres", f"CREATE DATABASE {name}".encode())
             origin = sessions[name] = stack.enter_context(origins.connect(name))
             create_tables(origin)
             origin.execute("CREATE PUBLICATION feed FOR TABLE events, heartbeat")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -83,16 +84,10 @@ def test_a_portal_without_a_name_keeps_its_horizon_between_two_executes(feed, da
         assert [row for kind, row in consumer.replies() if kind == b"D"] == [first] * 2
 
 
-def memory(pid: int) -> int:
-    """Returns the resident memory of a process that it does not share, in kB."""
-    status = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
-    return int(status["RssAnon"].split()[0])
-
-
 def test_a_transaction_forgets_the_horizons_of_its_statements(new_server):
     """Each snapshot has the numbers of 200 transactions."""
-    with new_server(PREPARED).connect() as connection:
-        connection.execute("CREATE EXTENSION scru")
+    with create(new_server(PREPARED)).connect() as connection:
+        status = Path(f"/proc/{connection.info.backend_pid}/status")
         for number in range(200):
             connection.execute("BEGIN; SELECT pg_current_xact_id()")
             connection.execute(f"PREPARE TRANSACTION 'p{number}'")
@@ -104,7 +99,7 @@ def test_a_transaction_forgets_the_horizons_of_its_statements(new_server):
             with connection.pipeline():
                 for _ in range(6000):
                     connection.execute("SELECT scru64_horizon()")
-            sizes.append(memory(connection.info.backend_pid))
+            sizes.append(int(re.search(r"RssAnon:\s+(\d+) kB", status.read_text())[1]))
     assert sizes[1] - sizes[0] < 1500, sizes
 
 
@@ -241,10 +236,6 @@ def test_the_last_prepared_transaction_leaves_no_cost(new_server):
             assert after < (before + during) / 2, (before, during, after)
 
 
-def segments(data: Path) -> set[str]:
-    return {path.name for path in (data / "pg_dynshmem").iterdir()}
-
-
 def test_a_parallel_query_without_ids_allocates_nothing(new_server):
     """A transaction that writes rows after a parallel query looks for what its workers have published."""
     settings = {"dynamic_shared_memory_type": "mmap", "shared_preload_libraries": "", "max_parallel_workers": "8"}
@@ -254,6 +245,6 @@ def test_a_parallel_query_without_ids_allocates_nothing(new_server):
         prefer_parallel_plans(connection)
         connection.execute("SET parallel_leader_participation = off; LOAD 'scru'")
         connection.execute("SELECT count(*) FROM source")
-        before = segments(server.data)
+        segments = {*(server.data / "pg_dynshmem").iterdir()}
         connection.execute("BEGIN; INSERT INTO written DEFAULT VALUES; COMMIT")
-        assert segments(server.data) == before
+        assert {*(server.data / "pg_dynshmem").iterdir()} == segments

@@ -26,6 +26,7 @@ from marks import (
     HOUR,
     NODE,
     WITHOUT_CHECKSUMS,
+    assert_all_behind_mark,
     assert_behind_mark,
     assert_later,
     carried,
@@ -74,8 +75,7 @@ def test_a_clock_set_back_during_a_shutdown_or_crash_repeats_nothing(new_server,
         ENDS[end](server)
         clock.shift(-HOUR)
     bring_back(server)
-    for id_type in SERVER_WIDE:
-        assert_behind_mark(server, id_type, HOUR)
+    assert_all_behind_mark(server, HOUR)
     clock.shift(0)
     assert_later(before, draw_all(server))
 
@@ -129,8 +129,7 @@ def test_a_loss_of_power_repeats_nothing(unsynced, clock, checkpoint):
         for load in loads:
             load.wait_for(150)
         if checkpoint:
-            with server.connect() as connection:
-                connection.execute("CHECKPOINT")
+            server.psql("postgres", b"CHECKPOINT")
         unsynced.lose_power()
         for load in loads:
             load.wait()
@@ -138,8 +137,7 @@ def test_a_loss_of_power_repeats_nothing(unsynced, clock, checkpoint):
     assert (page(server)["draws"] > 0) == checkpoint
     clock.shift(-HOUR)
     server.start()
-    for id_type in SERVER_WIDE:
-        assert_behind_mark(server, id_type, HOUR)
+    assert_all_behind_mark(server, HOUR)
     clock.shift(0)
     assert_later({load.id_type: load.ids for load in loads}, draw_all(server))
 
@@ -260,8 +258,7 @@ def test_a_copy_of_the_data_has_the_mark(new_server, clock):
             server.run("pg_basebackup", *BACKUP, copy.data, as_server=True)
         clock.shift(-HOUR)
         copy.start()
-        for id_type in SERVER_WIDE:
-            assert_behind_mark(copy, id_type, HOUR)
+        assert_all_behind_mark(copy, HOUR)
         clock.shift(-3)
         rows = {t: [id_ for (id_,) in copy.rows(f"SELECT id::text FROM {t}_orders")] for t in SERVER_WIDE}
         assert_later(rows, draw_all(copy))
@@ -281,8 +278,7 @@ def test_an_incremental_backup_has_the_mark(new_server, clock):
         server.run("pg_combinebackup", "--no-sync", "--output", copy.data, whole, part, as_server=True)
         clock.shift(0)
         copy.start()
-        for id_type in SERVER_WIDE:
-            assert_behind_mark(copy, id_type, HOUR)
+        assert_all_behind_mark(copy, HOUR)
         clock.shift(HOUR)
         assert_later(before, draw_all(copy))
 
@@ -306,8 +302,7 @@ def test_pg_rewind_takes_over_the_marks_of_the_source(new_server, clock):
         (primary.data / "standby.signal").unlink(missing_ok=True)
         primary.settings["primary_conninfo"] = ""
         primary.start()
-        for id_type in SERVER_WIDE:
-            assert_behind_mark(primary, id_type, HOUR)
+        assert_all_behind_mark(primary, HOUR)
         clock.shift(HOUR + 60)
         assert_later(before, insert(primary, 5))
 
@@ -561,8 +556,7 @@ def test_scru_generators_tells_what_a_standby_will_do(new_server, clock):
             assert outlook(standby, f"draw, reason, wait, {LAST_ID}") == [("continue", None, None, None)] * 2
             clock.shift(-HOUR)
             assert outlook(standby, draws) == refused
-        for id_type in SERVER_WIDE:
-            assert_behind_mark(standby, id_type, HOUR)
+        assert_all_behind_mark(standby, HOUR)
         assert outlook(standby, draws) == refused
         # The clock has passed the mark, and stands still: a wait would be endless.
         clock.freeze(f"{datetime.now() + timedelta(seconds=2):%Y-%m-%d %H:%M:%S}")

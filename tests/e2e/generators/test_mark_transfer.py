@@ -16,7 +16,7 @@ from marks import (
     NODE,
     SEQUENCES,
     Times,
-    assert_behind_mark,
+    assert_all_behind_mark,
     assert_covered,
     assert_later,
     carried,
@@ -69,8 +69,7 @@ def test_pg_upgrade_carries_the_floor_of_the_horizons(new, clock):
             connection.execute("CREATE EXTENSION scru")
             connection.execute("CREATE DATABASE other")
             horizon = connection.execute("SELECT scru128_horizon()::text").fetchone()[0]
-        with old.connect("other") as connection:
-            connection.execute("CREATE EXTENSION scru")
+        old.psql("other", b"CREATE EXTENSION scru")
         old.stop()
         new.environment = clock.environment
         new.pg_upgrade(old)
@@ -126,8 +125,7 @@ def test_a_dump_carries_the_floor_of_the_horizons(new_server, clock):
 def test_who_may_write_the_sequences(new_server):
     """The owner of the extension and superusers. Everybody may read them, as a dump does."""
     server = create_shop(new_server(NODE))
-    with server.connect() as connection:
-        connection.execute("CREATE ROLE plain LOGIN")
+    server.psql("postgres", b"CREATE ROLE plain LOGIN")
     with alice(server) as owner, server.connect(SHOP, user="plain") as plain:
         for name, sequence in SEQUENCES.items():
             for connection in owner, plain:
@@ -150,10 +148,8 @@ def test_a_mark_is_set_back_in_each_database(new_server, clock):
     clock.shift(year)
     for dbname in dbnames:
         for server in source, target:
-            with server.connect() as connection:
-                connection.execute(f"CREATE DATABASE {dbname}")
-        with source.connect(dbname) as connection:
-            connection.execute("CREATE EXTENSION scru")
+            server.psql("postgres", f"CREATE DATABASE {dbname}".encode())
+        source.psql(dbname, b"CREATE EXTENSION scru")
         far = draw_all(source, dbname=dbname)
     clock.shift(0)
     source.restart()
@@ -167,8 +163,7 @@ def test_a_mark_is_set_back_in_each_database(new_server, clock):
     for dbname in dbnames:
         restore(source, target, "custom", dbname)
     assert_corrected(target, *dbnames[:2])
-    for id_type in SERVER_WIDE:
-        assert_behind_mark(target, id_type, year, "other")
+    assert_all_behind_mark(target, year, "other")
     set_back(target, dbname="other")
     assert_corrected(target, "other")
     before = draw_all(target, dbname="other")
@@ -204,21 +199,17 @@ def test_a_database_made_from_a_template_repeats_nothing(new_server, clock):
     """The template is of this server, or was restored from another one, and has not generated an ID since."""
     source, server = create(new_server(NODE)), new_server(NODE, clock.environment)
     before = draw_all(source)
-    with server.connect() as connection:
-        connection.execute("CREATE DATABASE shop TEMPLATE template0")
+    server.psql("postgres", b"CREATE DATABASE shop TEMPLATE template0")
     server.pg_restore("shop", source.pg_dump("postgres", "--format=custom"))
-    with server.connect() as connection:
-        connection.execute("CREATE DATABASE copy TEMPLATE shop")
+    server.psql("postgres", b"CREATE DATABASE copy TEMPLATE shop")
     clock.shift(-HOUR)
-    for id_type in SERVER_WIDE:
-        assert_behind_mark(server, id_type, HOUR, "copy")
+    assert_all_behind_mark(server, HOUR, "copy")
     clock.shift(0)
     for dbname in "copy", "shop":
         after = draw_all(server, dbname=dbname)
         assert_later(before, after)
         before = after
-    with server.connect() as connection:
-        connection.execute("CREATE DATABASE another TEMPLATE copy")
+    server.psql("postgres", b"CREATE DATABASE another TEMPLATE copy")
     assert_later(before, draw_all(server, dbname="another"))
 
 
@@ -235,8 +226,7 @@ def test_a_switch_over_to_a_subscriber_repeats_nothing(new_server, times: Times,
     for server in blue, green:
         server.psql("postgres", TABLE.encode())
     draw_all(green, 5)
-    with blue.connect() as connection:
-        connection.execute("CREATE PUBLICATION blue FOR TABLE orders")
+    blue.psql("postgres", b"CREATE PUBLICATION blue FOR TABLE orders")
     with green.connect() as connection:
         connection.execute(
             f"CREATE SUBSCRIPTION green CONNECTION 'host={blue.directory} user=postgres' PUBLICATION blue"

@@ -19,15 +19,13 @@ loaded_or_not = pytest.mark.parametrize("preload", ["", "scru"], ids=["not prelo
 
 def with_extension(server: Server) -> Server:
     """Creates the extension and an ordinary user, and returns the server."""
-    with server.connect() as connection:
-        connection.execute("CREATE EXTENSION scru; CREATE ROLE plain LOGIN")
+    server.psql("postgres", b"CREATE EXTENSION scru; CREATE ROLE plain LOGIN")
     return server
 
 
 def store(server: Server, setting: str, value: str) -> None:
     """Stores a setting in the catalog as docs/several-servers.md describes."""
-    with server.connect() as connection:
-        connection.execute(f"LOAD 'scru'; ALTER ROLE ALL SET {setting} = '{value}'")
+    server.psql("postgres", f"LOAD 'scru'; ALTER ROLE ALL SET {setting} = '{value}'".encode())
 
 
 def node(connection: psycopg.Connection) -> int:

@@ -46,11 +46,9 @@ def promote_twice(primary: Server, standby: Server) -> None:
 
 def promote_after_a_restart(primary: Server, standby: Server) -> None:
     """The standby has replayed no commit since its own start."""
-    with primary.connect() as connection:
-        connection.execute("CHECKPOINT")
+    primary.psql("postgres", b"CHECKPOINT")
     standby.wait_until_replayed(primary)
-    with standby.connect() as connection:
-        connection.execute("CHECKPOINT")
+    standby.psql("postgres", b"CHECKPOINT")
     standby.restart()
     assert standby.value("SELECT pg_last_xact_replay_timestamp()") is None
     promote(primary, standby)

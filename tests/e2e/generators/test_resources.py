@@ -10,7 +10,6 @@ import re
 import resource
 import subprocess
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
@@ -22,7 +21,7 @@ import expect
 from faults import small_disk, take_shared_memory
 from idtypes import TYPES, IdType
 from load import Load, assert_all_different
-from marks import create
+from marks import create, insert
 from server import MAJOR, Server, as_server_user, on_every_version, since
 
 pytestmark = on_every_version
@@ -33,14 +32,6 @@ NO_ROOM_FOR_A_PAGE = (
     r'could not extend file "pg_tblspc/[^"]*"( with FileFallocate\(\))?: '
     r"(No space left on device|wrote only \d+ of 8192 bytes at block \d+)"
 )
-
-
-def create_orders(connection: psycopg.Connection, tablespace: str) -> None:
-    """Creates a table of IDs for each type. The table and its index are in the tablespace."""
-    connection.execute("CREATE EXTENSION scru")
-    for id_type in TYPES:
-        column = f"id {id_type.name} DEFAULT {id_type.generator} PRIMARY KEY USING INDEX TABLESPACE {tablespace}"
-        connection.execute(f"CREATE TABLE {id_type.name}_orders ({column}) TABLESPACE {tablespace}")
 
 
 def assert_are_there(connection: psycopg.Connection, id_type: IdType, committed: list[str], more: bool = False) -> None:
@@ -58,33 +49,28 @@ def test_a_full_tablespace():
     with ExitStack() as stack:
         # The server is removed before its disk.
         disk = stack.enter_context(small_disk(8))
-        server = stack.enter_context(Server())
-        with server.connect() as connection:
-            connection.execute(f"CREATE TABLESPACE small LOCATION '{disk.path}'")
-            create_orders(connection, "small")
-        sessions = [stack.enter_context(server.connect()) for _ in TYPES]
+        server = create(stack.enter_context(Server()))
+        server.psql("postgres", f"CREATE TABLESPACE small LOCATION '{disk.path}'".encode())
+        server.psql("postgres", b"ALTER DATABASE postgres SET default_tablespace = small")
+        insert(server, 0)
+        sessions = {id_type: stack.enter_context(server.connect()) for id_type in TYPES}
         committed = {id_type: [] for id_type in TYPES}
 
-        def insert(session: psycopg.Connection, id_type: IdType) -> None:
+        def insert_many(id_type: IdType) -> None:
             ids = f"SELECT {id_type.generator} FROM generate_series(1, 500)"
-            returning = session.execute(f"INSERT INTO {id_type.name}_orders {ids} RETURNING id::text")
+            returning = sessions[id_type].execute(f"INSERT INTO {id_type.name}_orders {ids} RETURNING id::text")
             committed[id_type] += [id_ for (id_,) in returning]
 
-        def insert_until_full(session: psycopg.Connection, id_type: IdType) -> psycopg.errors.Diagnostic:
+        for id_type in TYPES:
             with pytest.raises(DiskFull) as caught:
                 while True:
-                    insert(session, id_type)
-            return caught.value.diag
-
-        with ThreadPoolExecutor(len(TYPES)) as pool:
-            for diag in pool.map(insert_until_full, sessions, TYPES):
-                assert diag.sqlstate == "53100"
-                assert re.fullmatch(NO_ROOM_FOR_A_PAGE, diag.message_primary)
-                assert diag.message_hint == "Check free disk space."
+                    insert_many(id_type)
+            assert re.fullmatch(NO_ROOM_FOR_A_PAGE, caught.value.diag.message_primary)
+            assert (caught.value.sqlstate, caught.value.diag.message_hint) == ("53100", "Check free disk space.")
         disk.resize(16)
-        for session, id_type in zip(sessions, TYPES, strict=True):
+        for id_type, session in sessions.items():
             assert_are_there(session, id_type, committed[id_type])
-            insert(session, id_type)
+            insert_many(id_type)
             assert_are_there(session, id_type, committed[id_type])
         assert server.crashes() == []
 
@@ -95,9 +81,7 @@ def test_no_space_for_the_wal():
         disk = stack.enter_context(small_disk(200))
         server = Server()
         server.data = disk.path / "data"
-        stack.enter_context(server)
-        with server.connect() as connection:
-            create_orders(connection, "pg_default")
+        insert(create(stack.enter_context(server)), 0)
         with running(server) as before:
             disk.leave(10)  # less than a WAL segment
             with pytest.raises(psycopg.OperationalError), server.connect() as connection:

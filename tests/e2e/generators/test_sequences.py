@@ -10,7 +10,7 @@ import pytest
 import expect
 from idtypes import SCRU64, SERVER_WIDE, TYPES
 from load import background
-from marks import NODE, SEQUENCES, assert_behind_mark, assert_later, create, draw, draw_all
+from marks import NODE, SEQUENCES, assert_all_behind_mark, assert_later, create, draw, draw_all
 from owner import SHOP, alice, create_shop, set_horizons
 from server import Server, wait_until
 
@@ -127,16 +127,14 @@ def test_an_owner_restores_where_the_extension_stood_in_template1(new_server, cl
     source, target = create_shop(new_server(NODE)), new_server(NODE, clock.environment)
     before = draw_all(source, dbname=SHOP)
     source.value("SELECT scru128_horizon()::text", SHOP)
-    with target.connect("template1") as connection:
-        connection.execute("CREATE EXTENSION scru")
+    target.psql("template1", b"CREATE EXTENSION scru")
     with target.connect() as connection:
         connection.execute("CREATE ROLE alice LOGIN")
         connection.execute(f"CREATE DATABASE {SHOP} OWNER alice")
     clock.shift(-3600)
     dump = source.pg_dump(SHOP, "--username=alice", "--no-comments")
     target.run("psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-U", "alice", "-d", SHOP, input=dump)
-    for id_type in SERVER_WIDE:
-        assert_behind_mark(target, id_type, 3600, SHOP)
+    assert_all_behind_mark(target, 3600, SHOP)
     clock.shift(0)
     assert_later(before, draw_all(target, dbname=SHOP))
 

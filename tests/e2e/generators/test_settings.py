@@ -167,8 +167,7 @@ def test_a_refused_value_generates_no_id(configured, setting, preload, source, u
                 in_workers(connection, DRAWN[setting], leader)
         with refused(setting, values, source):
             draw(connection, setting)
-    with server.connect() as connection:
-        connection.execute("DELETE FROM pg_db_role_setting")
+    server.psql("postgres", b"DELETE FROM pg_db_role_setting")
     with server.connect(user=user) as connection:
         assert draw(connection, setting) == number_of(setting, OTHER)
 
@@ -205,8 +204,7 @@ def test_a_worker_of_a_refused_session_names_no_value(configured):
     store(server, DATABASE, NODE, MALFORMED)
     with server.connect(user="plain") as connection:
         connection.execute("SELECT gen_scru128()")
-        with server.connect() as superuser:
-            superuser.execute(f"ALTER DATABASE postgres SET {NODE} = '2/4'")
+        server.psql("postgres", f"ALTER DATABASE postgres SET {NODE} = '2/4'".encode())
         with expect.error(
             expect.INVALID_SETTING,
             f'parameter "{NODE}" is refused in this session',
@@ -258,8 +256,7 @@ def test_only_a_superuser_stores_it(configured, preload):
     """Neither a database's owner nor the role itself can store it, unless a superuser has granted the privilege."""
     server = configured(preload)
     statement, options = f"ALTER DATABASE postgres SET {NODE} = '2/4'", f"-c {NODE}=2/4"
-    with server.connect() as connection:
-        connection.execute("ALTER DATABASE postgres OWNER TO plain")
+    server.psql("postgres", b"ALTER DATABASE postgres OWNER TO plain")
     with server.connect(user="plain") as connection:
         for command in statement, statement.replace("DATABASE postgres", "ROLE plain"):
             draw(connection)
@@ -268,8 +265,7 @@ def test_only_a_superuser_stores_it(configured, preload):
     if preload:
         with pytest.raises(psycopg.OperationalError, match=DENIED[1]):
             server.connect(user="plain", options=options)
-    with server.connect() as connection:
-        connection.execute(f"GRANT SET ON PARAMETER {NODE} TO plain")
+    server.psql("postgres", f"GRANT SET ON PARAMETER {NODE} TO plain".encode())
     with server.connect(user="plain", options=options) as connection, refused(NODE, FOREIGN, CLIENT):
         draw(connection)
     with server.connect(user="plain") as connection:
@@ -294,8 +290,7 @@ def test_the_precedence_of_sources(configured, preload):
         with server.connect(dbname, user="plain") as connection:
             return draws(connection)
 
-    with server.connect() as connection:
-        connection.execute("CREATE DATABASE other TEMPLATE postgres")
+    server.psql("postgres", b"CREATE DATABASE other TEMPLATE postgres")
     with server.connect() as connection, server.connect(user="plain") as old:
         assert draws(old) == drawn("other") == {1}
         store(server, ALL, NODE, FOREIGN)

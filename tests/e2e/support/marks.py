@@ -91,6 +91,12 @@ def assert_behind_mark(server: Server, id_type, seconds: float, dbname: str = "p
     assert diag.message_hint == MARK_HINT
 
 
+def assert_all_behind_mark(server: Server, seconds: float, dbname: str = "postgres") -> None:
+    """As `assert_behind_mark`, for scru64 and ulidflake."""
+    for id_type in SERVER_WIDE:
+        assert_behind_mark(server, id_type, seconds, dbname)
+
+
 def can_generate(server: Server, id_type, dbname: str = "postgres") -> bool:
     """Returns whether the server generates an ID; false if its clock is too far behind the mark."""
     try:
