@@ -65,10 +65,10 @@ def test_a_value_in_the_future_concerns_its_database_only(new_server, mark, valu
 def test_a_value_seconds_ahead_delays_its_database_only(new_server, mark):
     server = create_shop(new_server(NODE), "other")
     with alice(server, options="-c scru.generator_scope=server") as connection:
-        set_sequence(connection, mark, int((time.time() + 9) * 1e6))
-        connection.execute("SET statement_timeout = '200ms'")
         for id_type in TYPES:
-            with pytest.raises(psycopg.errors.QueryCanceled):
+            set_sequence(connection, mark, int((time.time() + 9) * 1e6))
+            with pytest.raises(psycopg.errors.QueryCanceled), connection.transaction():
+                connection.execute("SET LOCAL statement_timeout = '200ms'")
                 connection.execute(f"SELECT {id_type.generator}")
         assert_others_follow_the_clock(server)
 

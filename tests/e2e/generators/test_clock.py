@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import count
 
 import psycopg
@@ -57,15 +56,12 @@ class Session:
             with background(self.connection, forever(self.id_type)):
                 wait_until_it_waits(self.server, self.connection)
 
-    @contextmanager
-    def moved_back(self, behind: float, remedy: str) -> Iterator[None]:
+    def moved_back(self, behind: float, remedy: str):
         """Expects that generation fails, because the clock is behind the last ID."""
         message = f"could not generate a {self.id_type}: the system clock has moved back"
+        detail = f"The clock is {round(behind, 3):.8g} s behind the last ID."
         hint = f"Correct the clock, or wait until it has caught up{remedy}"
-        with expect.error(
-            expect.CLOCK_MOVED_BACK, message, f"The clock is {round(behind, 3):.8g} s behind the last ID.", hint
-        ):
-            yield
+        return expect.error(expect.CLOCK_MOVED_BACK, message, detail, hint)
 
 
 @pytest.fixture(scope="module")

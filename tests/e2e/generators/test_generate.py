@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from itertools import pairwise
 from threading import Barrier
 
@@ -91,19 +90,6 @@ def test_two_hundred_connections_at_once(new_server, preload):
         assert_all_different(*of_type)
         assert all(ids == sorted(ids) and len(ids) == ids_each for ids in of_type)
     assert server.crashes() == []
-
-
-@each_form
-def test_connections_draw_in_turns(new_database, id_type):
-    """Two connections to different databases of a server: each ID is greater than the other connection's last one."""
-    with ExitStack() as stack:
-        options = "-c scru.generator_scope=server"
-        connections = [stack.enter_context(new_database().connect(options=options)) for _ in range(2)]
-        ids = []
-        for turn in range(400):
-            query = f"SELECT {id_type.generator}::text FROM generate_series(1, {turn % 3 + 1})"
-            ids += [id_ for (id_,) in connections[turn % 2].execute(query)]
-    assert ids == sorted(set(ids))
 
 
 @each_form

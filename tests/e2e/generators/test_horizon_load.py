@@ -50,21 +50,21 @@ class Column:
     def create(self, connection: psycopg.Connection) -> None:
         """Creates a plain, a range-partitioned and a hash-partitioned table."""
         name = self.sql_type
-        default = self.of(f"gen_{self.system}()")
-        columns = f"(id {name} PRIMARY KEY DEFAULT {default}, note text)"
-        connection.execute(f"CREATE TABLE {name}_plain {columns}")
-        connection.execute(f"CREATE TABLE {name}_range {columns} PARTITION BY RANGE (id)")
-        connection.execute(f"CREATE TABLE {name}_range_default PARTITION OF {name}_range DEFAULT")
-        start = "date_trunc('second', now())"
+        columns = f"(id {name} PRIMARY KEY DEFAULT {self.of(f'gen_{self.system}()')}, note text)"
+        connection.execute(
+            f"""CREATE TABLE {name}_plain {columns};
+                CREATE TABLE {name}_range {columns} PARTITION BY RANGE (id);
+                CREATE TABLE {name}_range_default PARTITION OF {name}_range DEFAULT;
+                CREATE TABLE {name}_hash {columns} PARTITION BY HASH (id)"""
+        )
         for part in range(4):
-            times = [f"{start} + interval '{3 * p} s'" for p in (part, part + 1)]
+            times = [f"date_trunc('second', now()) + interval '{3 * p} s'" for p in (part, part + 1)]
             low, high = [self.of(f"{self.system}_lower({time})") for time in times]
-            bounds = f"FOR VALUES FROM ({low}) TO ({high})"
-            connection.execute(f"CREATE TABLE {name}_range_{part} PARTITION OF {name}_range {bounds}")
-        connection.execute(f"CREATE TABLE {name}_hash {columns} PARTITION BY HASH (id)")
-        for part in range(4):
-            bounds = f"FOR VALUES WITH (MODULUS 4, REMAINDER {part})"
-            connection.execute(f"CREATE TABLE {name}_hash_{part} PARTITION OF {name}_hash {bounds}")
+            connection.execute(
+                f"""CREATE TABLE {name}_range_{part} PARTITION OF {name}_range FOR VALUES FROM ({low}) TO ({high});
+                    CREATE TABLE {name}_hash_{part} PARTITION OF {name}_hash
+                    FOR VALUES WITH (MODULUS 4, REMAINDER {part})"""
+            )
 
 
 COLUMNS = {name: Column(name, name, "0" * id_type.text_length) for name, id_type in BY_NAME.items()}

@@ -54,9 +54,6 @@ from server import (
 pytestmark = on_every_version
 
 
-# ------------------------------------------------------------------------------------------------------------ the clock
-
-
 @pytest.mark.parametrize(
     ("end", "preload"),
     [("fast shutdown", ""), ("all killed", "scru"), ("a backend killed", ""), ("a backend killed", "scru")],
@@ -78,9 +75,6 @@ def test_a_clock_set_back_during_a_shutdown_or_crash_repeats_nothing(new_server,
     assert_all_behind_mark(server, HOUR)
     clock.shift(0)
     assert_later(before, draw_all(server))
-
-
-# ----------------------------------------------------------------------------------------------------------- durability
 
 
 class Unsynced:
@@ -228,9 +222,6 @@ def test_generation_fails_if_the_disk_is_full():
         server.stop()
 
 
-# --------------------------------------------------------------------------------------------------------------- copies
-
-
 @contextmanager
 def copy_of(server: Server, clock: Clock) -> Iterator[Server]:
     """A server with a clock, whose data directory the block makes."""
@@ -307,9 +298,6 @@ def test_pg_rewind_takes_over_the_marks_of_the_source(new_server, clock):
         assert_later(before, insert(primary, 5))
 
 
-# ----------------------------------------------------------------------------------- scru_set_mark(), scru_raise_mark()
-
-
 def test_a_mark_is_set_back(new_server, clock):
     """IDs then follow the clock again, even after a crash. A far mark refuses all types that are drawn from shared
     state, of any node."""
@@ -363,13 +351,6 @@ def test_the_first_ids_after_a_mark_is_set_back_wait(new_server, clock):
             drawing.result(timeout=60)
 
 
-def suspend(stack: ExitStack, pid: int) -> None:
-    """Suspends a process until the end of the block or until it gets SIGCONT."""
-    stack.callback(send_signal, pid, signal.SIGCONT)
-    send_signal(pid, signal.SIGSTOP)
-    wait_until(lambda: parent_and_state(Path(f"/proc/{pid}/stat"))[1] == "T", "the session is suspended")
-
-
 def test_a_suspended_draw_does_not_undo_scru_set_mark(new_server, clock):
     """The session has read a clock of an hour ahead. While it is suspended, others generate IDs, and the clock is
     corrected."""
@@ -418,12 +399,15 @@ def test_a_suspended_scru_set_mark_blocks_no_session(unsynced, function):
         wait_for(committing, "walsync", "walwrite")
         marking = stack.enter_context(background(setting, f"SELECT {function}(clock_timestamp())"))
         wait_for(setting, "walwrite")
-        suspend(stack, setting.info.backend_pid)
+        pid = setting.info.backend_pid
+        stack.callback(send_signal, pid, signal.SIGCONT)
+        send_signal(pid, signal.SIGSTOP)
+        wait_until(lambda: parent_and_state(Path(f"/proc/{pid}/stat"))[1] == "T", "the session is suspended")
         hang.unlink()
         with Load(server.connect, SCRU64) as load:
             load.wait_for(100)
             assert not marking.done()
-            send_signal(setting.info.backend_pid, signal.SIGCONT)
+            send_signal(pid, signal.SIGCONT)
             marking.result(timeout=60)
             load.wait_for(100)
         assert_all_different(load.ids)
@@ -485,9 +469,6 @@ def test_who_may_change_the_mark(new_server, function):
     with server.standby() as standby, standby.connect() as connection:
         with expect.error(expect.READ_ONLY, message, None, hint):
             connection.execute(change)
-
-
-# ----------------------------------------------------------------------------------------------------------- monitoring
 
 
 LAST_ID, NODE_SOURCE = "details->>'last_id'", "details->>'node_source'"
@@ -619,9 +600,6 @@ def test_the_waits_have_names(unsynced, clock):
         stack.enter_context(background(waiting, "SELECT scru_raise_mark(clock_timestamp())"))
         wait_for(f"pid = {waiting.info.backend_pid}", for_the_mark)
         unsynced.hang.unlink()
-
-
-# -------------------------------------------------------------------------- read-only transactions and parallel workers
 
 
 @pytest.mark.parametrize("scope", ["server", "session"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from pathlib import Path
 from zlib import crc32
 
 import pytest
@@ -11,7 +10,7 @@ import pytest
 import expect
 from idtypes import TYPES
 from marks import HOUR, NODE, WITHOUT_CHECKSUMS, assert_later, create, draw, draw_all
-from server import BINDIR, Server, on_every_version
+from server import BINDIR, on_every_version
 
 pytestmark = on_every_version
 
@@ -22,11 +21,6 @@ HINT = (
     "Restore the file from a backup. If there is none, stop the server, remove the file, start the server, and use"
     " scru_raise_mark() to raise the marks above all generated IDs."
 )
-
-
-def file_of(server: Server) -> Path:
-    """Returns the path of the file."""
-    return server.data / "global/8672"
 
 
 def flipped(page: bytes, offset: int) -> bytes:
@@ -59,7 +53,7 @@ def test_a_damaged_file_is_an_error(new_server, clock, initdb):
     server = create(new_server({**NODE, "zero_damaged_pages": "on"}, clock.environment, BINDIR, initdb))
     before = draw_all(server)
     server.stop()
-    file = file_of(server)
+    file = server.data / "global/8672"
     page = file.read_bytes()
     clock.shift(-HOUR)
     for damage in DAMAGES.values() if initdb == WITHOUT_CHECKSUMS else [lambda page: flipped(page, 60)]:
@@ -81,22 +75,3 @@ def test_a_damaged_file_is_an_error(new_server, clock, initdb):
     server.start()
     server.psql("postgres", b"SELECT scru_raise_mark(clock_timestamp())")
     assert_later(before, draw_all(server))
-
-
-def test_workers_of_a_parallel_query_create_the_file_once(new_server):
-    """They do not wait for each other's locks, except for those of this type. Each round begins without the file."""
-    server = create(new_server({"max_parallel_workers": "8", "max_worker_processes": "16"}))
-    with server.connect() as connection:
-        connection.execute("CREATE TABLE rows AS SELECT generate_series(1, 20000) AS n")
-        connection.execute("ALTER TABLE rows SET (parallel_workers = 6)")
-    for _ in range(3):
-        server.stop()
-        file_of(server).unlink(missing_ok=True)
-        server.start()
-        with server.connect() as connection:
-            connection.execute("SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0")
-            connection.execute("SET max_parallel_workers_per_gather = 6; SET parallel_leader_participation = off")
-            ids = connection.execute("SELECT gen_scru64()::text FROM rows").fetchall()
-            assert len(set(ids)) == 20000
-        assert len(file_of(server).read_bytes()) == PAGE
-        assert not (server.data / "global/pgsql_tmp_scru").exists()

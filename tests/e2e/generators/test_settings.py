@@ -93,8 +93,6 @@ def reload_in(connection: psycopg.Connection, server: Server, **settings: str) -
     wait_until(lambda: connection.execute(query).fetchone()[0] == server.generation, "the session has reloaded")
 
 
-# ------------------------------------------------------------------------------------------------------- refused values
-
 # The source of a value, as messages name it, and the HINT.
 FILE = ("the configuration file", "Correct it in the configuration file, and reload.")
 CLIENT = ("the connection options", "Remove it from the connection options, and reconnect.")
@@ -214,9 +212,6 @@ def test_a_worker_of_a_refused_session_names_no_value(configured):
             in_workers(connection, DRAWN[NODE])
 
 
-# ------------------------------------------------------------------------------------------------------ SET, privileges
-
-
 @loaded_or_not
 @pytest.mark.parametrize("user", ["plain", "super"])
 def test_set_changes_nothing(configured, preload, user):
@@ -277,9 +272,6 @@ def test_only_a_superuser_stores_it(configured, preload):
         assert draw(connection) == 2
 
 
-# ---------------------------------------------------------------------------------------------- sources that may set it
-
-
 @loaded_or_not
 def test_the_precedence_of_sources(configured, preload):
     """ALTER ROLE ALL overrides the file, also after a reload, and ALTER DATABASE overrides both, for new sessions and
@@ -336,9 +328,6 @@ def test_workers_that_load_the_library_before_their_leader(configured, leader):
         )
     with server.connect(user="plain") as connection:
         assert in_workers(connection, "elsewhere()", leader) == {1}
-
-
-# -------------------------------------------------------------------------------------------------------------- effects
 
 
 def test_the_node_can_be_a_previous_id(configured):
