@@ -130,6 +130,7 @@ look_for_tests() {
     need 'pg_regress' "postgresql-server-dev-$major" has_pg_regress
     need 'Python 3 with pytest and psycopg 3' 'python3-pytest python3-psycopg' has_python_modules pytest psycopg
     need 'pytest-xdist' python3-pytest-xdist has_python_modules xdist
+    need 'hypothesis' python3-hypothesis has_python_modules hypothesis
     need 'libfaketime' libfaketime has_libfaketime
     # `make test-all` leaves the pages of the benchmark, and the second implementation of the encryption, to the run on the oldest
     # server.

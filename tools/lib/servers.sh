@@ -61,7 +61,7 @@ packages() {
         return
     fi
     # The server's headers include those of ICU.
-    local names=(gcc g++ libc6-dev libclang-dev libicu-dev python3-pytest python3-pytest-xdist python3-psycopg
+    local names=(gcc g++ libc6-dev libclang-dev libicu-dev python3-pytest python3-pytest-xdist python3-hypothesis python3-psycopg
         libfaketime valgrind sudo debhelper iproute2 umoci)
     [ "$MAJOR" = "$UNRELEASED" ] ||
         names+=("postgresql-$MAJOR" "postgresql-server-dev-$MAJOR" "postgresql-$MAJOR-partman" "postgresql-$MAJOR-timescaledb")

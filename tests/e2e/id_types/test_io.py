@@ -1,4 +1,4 @@
-"""Input and output through the protocol, and errors in databases of other encodings. `io.sql` has the rest."""
+"""Texts in databases of other encodings. `io.sql` and `inspect.sql` have the rest."""
 
 from __future__ import annotations
 
@@ -7,41 +7,6 @@ import pytest
 from psycopg.pq import DiagnosticField, ExecStatus
 
 import expect
-from idtypes import each_form
-from wire import send_binary
-
-
-@each_form
-def test_binary_parameters_and_results(connection, id_type):
-    """Sends a parameter and receives results in binary format, as drivers do. psycopg sends text, and returns bytes."""
-    for value in id_type.samples(50, seed=3):
-        binary, text = id_type.binary(value), id_type.text(value)
-        result = send_binary(connection, f"SELECT $1::{id_type.name}, $1::{id_type.name}::text", id_type, binary)
-        assert result.status == ExecStatus.TUPLES_OK
-        assert (result.fsize(0), result.get_value(0, 0)) == (id_type.length, binary)
-        assert result.get_value(0, 1).decode() == text
-        cursor = connection.cursor(binary=True)
-        assert cursor.execute(f"SELECT %s::{id_type.name}", [text]).fetchone() == (binary,)
-
-
-@each_form
-def test_invalid_binary_parameters(connection, id_type):
-    """The session can be used after the error."""
-    name = id_type.name
-    errors = {
-        bytes(length): (
-            expect.INVALID_BINARY,
-            f"incorrect binary data format for type {name}",
-            f"Expected {id_type.length} bytes, but received {length}.",
-        )
-        for length in (0, 1, id_type.length - 1, id_type.length + 1, 1000)
-    }
-    for binary in id_type.bytes_above_the_largest():
-        message = f'value "\\x{binary.hex()}" is out of range for type {name}'
-        detail = f'The largest {name} is "{id_type.text(id_type.largest)}".'
-        errors[binary] = expect.OUT_OF_RANGE, message, detail
-    for binary, expected in errors.items():
-        assert expect.error_of(send_binary(connection, f"SELECT $1::{name}", id_type, binary)) == expected
 
 
 def test_malformed_text_in_latin1(new_database):
@@ -85,9 +50,11 @@ def test_a_long_malformed_text_is_quoted_in_part(new_database, encoding, quoted)
         assert caught.value.diag.message_primary == f'invalid input syntax for type scru128: "{quoted}..."'
 
 
-@each_form
-def test_an_invalid_digit_after_a_megabyte(connection, id_type):
-    zeros = "0" * (1 << 20)
-    message = f'invalid input syntax for type {id_type}: "{zeros[:64]}..."'
-    with expect.error(expect.INVALID_TEXT, message, f'Invalid digit "~" at position {len(zeros) + 1}.'):
-        connection.execute(f"SELECT %s::text::{id_type}", [zeros + "~"])
+@pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
+def test_scru_inspect_takes_any_bytes(new_database, encoding):
+    """Texts that are not UTF-8 return no row, and raise no error."""
+    with new_database(encoding=encoding).connect(client_encoding=encoding) as connection:
+        for length in 11, 12, 24, 35:
+            text = b"0" * length + b"\xe9"
+            result = connection.pgconn.exec_params(b"SELECT * FROM scru_inspect($1)", [text])
+            assert (result.ntuples, result.error_message) == (0, b"")

@@ -1,4 +1,4 @@
-"""Order: sorts in memory, on disk, with parallel workers and by indexes return IDs in the order of their bytes.
+"""Order across parallel workers: sorts, index builds and aggregates. The regression test `sort` has one process.
 
 Skip scans (PostgreSQL 18 and newer) use that order: a condition on n can use an index on (id, n).
 """
@@ -8,11 +8,10 @@ from __future__ import annotations
 import random
 
 import psycopg
-import pytest
 
 import expect
 import plans
-from idtypes import IdType, each_server_wide_type, each_type
+from idtypes import IdType, each_form, each_server_wide_type
 from plans import analyze, explain, nodes, prefer_parallel_plans
 from server import since
 from wire import binary_copy, copy_in
@@ -21,8 +20,8 @@ from wire import binary_copy, copy_in
 
 
 def crowded(id_type: IdType, count: int) -> list[int]:
-    """Returns values that are hard to sort by abbreviated keys. They have few timestamps, each with long runs of values
-    in small or large steps, as bulk loads generate them. Some values are random."""
+    """Returns values that are hard to sort by abbreviated keys: random ones, and few timestamps, each with long runs of
+    values in small or large steps, as bulk loads generate them."""
     source = random.Random(7)
     values = id_type.samples(count // 10, seed=8)
     while len(values) < count:
@@ -47,34 +46,13 @@ def load(connection, id_type: IdType, values: list[int]) -> None:
     connection.execute("ANALYZE ids")
 
 
-def sorted_by_server(connection, order: str) -> list[bytes | None]:
-    """Returns the bytes of the IDs as the server sorts them."""
-    query = f"SELECT id::bytea FROM (SELECT id FROM ids ORDER BY id {order}) AS t"
-    return [id_ for (id_,) in connection.execute(query)]
+def check_order(connection, id_type: IdType, values: list[int]) -> None:
+    """Checks that the server returns the IDs in the order of their bytes, and NULLs after them."""
+    ids = connection.execute("SELECT id::bytea FROM (SELECT id FROM ids ORDER BY id) AS t").fetchall()
+    assert [id_ for (id_,) in ids] == [*map(id_type.binary, sorted(values)), None, None]
 
 
-def sorted_by_us(id_type: IdType, values: list[int], order: str) -> list[bytes | None]:
-    """Returns the bytes of the IDs in the expected order."""
-    inner = [id_type.binary(value) for value in sorted(values, reverse="DESC" in order)]
-    nulls_first = "NULLS FIRST" in order or order == "DESC"
-    return [None, None, *inner] if nulls_first else [*inner, None, None]
-
-
-@each_type
-@pytest.mark.parametrize("memory", ["64kB", "256MB"])
-def test_order_is_that_of_the_bytes(connection, id_type, memory):
-    """Sorts in memory, and on disk, where the sort merges runs."""
-    connection.execute(f"SET work_mem = '{memory}'")
-    for values in crowded(id_type, 30_000), id_type.samples(30_000, seed=9):
-        load(connection, id_type, values)
-        for order in "ASC", "DESC", "ASC NULLS FIRST", "DESC NULLS LAST":
-            assert sorted_by_server(connection, order) == sorted_by_us(id_type, values, order)
-        sort = analyze(connection, "SELECT id FROM ids ORDER BY id")
-        assert sort["Sort Space Type"] == ("Disk" if memory == "64kB" else "Memory")
-        connection.execute("DROP TABLE ids")
-
-
-@each_type
+@each_form
 def test_order_across_parallel_workers(connection, id_type):
     """Each worker sorts its part, and the leader merges the parts."""
     values = crowded(id_type, 100_000)
@@ -83,17 +61,16 @@ def test_order_across_parallel_workers(connection, id_type):
     connection.execute("SET parallel_leader_participation = off")
     plan = analyze(connection, "SELECT id FROM ids ORDER BY id")
     assert plan["Node Type"] == "Gather Merge" and plan["Workers Launched"] >= 2
-    assert sorted_by_server(connection, "ASC") == sorted_by_us(id_type, values, "ASC")
+    check_order(connection, id_type, values)
 
 
-@each_type
-@pytest.mark.parametrize("workers", [0, 4])
-def test_an_index_is_in_order_whoever_builds_it(connection, id_type, workers):
-    """Builds indexes with one process, and with several, each of which sorts a part of the table."""
+@each_form
+def test_an_index_is_in_order_whoever_builds_it(connection, id_type):
+    """Builds indexes with several processes, each of which sorts a part of the table."""
     expect.install_amcheck(connection)
     values = crowded(id_type, 100_000)
     load(connection, id_type, values)
-    connection.execute(f"SET max_parallel_maintenance_workers = {workers}; SET min_parallel_table_scan_size = 0")
+    connection.execute("SET max_parallel_maintenance_workers = 4; SET min_parallel_table_scan_size = 0")
     connection.execute("SET maintenance_work_mem = '256MB'")
     connection.execute("CREATE INDEX ids_id ON ids (id)")
     connection.execute("CREATE INDEX ids_desc ON ids (id DESC NULLS LAST)")
@@ -102,42 +79,10 @@ def test_an_index_is_in_order_whoever_builds_it(connection, id_type, workers):
     connection.execute("VACUUM ANALYZE ids")
     connection.execute("SET enable_seqscan = off; SET enable_sort = off")
     assert "Index Only Scan" in explain(connection, "SELECT id FROM ids ORDER BY id")
-    assert sorted_by_server(connection, "ASC") == sorted_by_us(id_type, values, "ASC")
+    check_order(connection, id_type, values)
 
 
-@each_type
-def test_a_grown_index_is_in_order(connection, id_type):
-    """Tests an index with duplicates after insertions and deletions."""
-    expect.install_amcheck(connection)
-    connection.execute(f"CREATE TABLE ids (id {id_type.name}); CREATE INDEX ids_id ON ids (id)")
-    for seed in range(3):
-        values = id_type.samples(20_000, seed) + crowded(id_type, 5_000)
-        copy_in(connection, "COPY ids FROM STDIN (FORMAT binary)", binary_copy(list(map(id_type.binary, values))))
-        connection.execute("INSERT INTO ids SELECT id FROM ids TABLESAMPLE SYSTEM (20)")
-        connection.execute("DELETE FROM ids WHERE ctid IN (SELECT ctid FROM ids TABLESAMPLE SYSTEM (30))")
-        connection.execute("VACUUM ids")
-        expect.intact(connection, "ids_id")
-
-
-@each_type
-def test_min_and_max_read_the_index(connection, id_type):
-    values = id_type.samples(20_000, seed=10)
-    load(connection, id_type, values)
-    connection.execute("CREATE INDEX ON ids (id)")
-    connection.execute("VACUUM ANALYZE ids")
-    for aggregate, expected in ("min", min(values)), ("max", max(values)):
-        query = f"SELECT {aggregate}(id)::text FROM ids"
-        plan = analyze(connection, query)
-        scans = [node for node in nodes(plan) if "Scan" in node["Node Type"]]
-        assert [(scan["Node Type"], scan["Actual Rows"]) for scan in scans] == [("Index Only Scan", 1)]
-        assert connection.execute(query).fetchone() == (id_type.text(expected),)
-        # The result is the same without an index.
-        query = f"SELECT {aggregate}(id)::text FROM (SELECT id FROM ids OFFSET 0) AS t"
-        assert connection.execute(query).fetchone() == (id_type.text(expected),)
-    assert connection.execute("SELECT min(id), max(id) FROM ids WHERE id IS NULL").fetchone() == (None, None)
-
-
-@each_type
+@each_form
 def test_parallel_aggregates(connection, id_type):
     """Workers compute partial min and max, and the leader combines them. Grouping and joins find equal IDs."""
     values = id_type.samples(50_000, seed=11)
@@ -219,18 +164,3 @@ def test_an_index_skips_ids_as_it_does_numbers(connection, id_type):
             of_baseline = query.format("baseline", first=numbers[2], last=numbers[-2])
             assert searches(connection, asked) == searches(connection, of_baseline), asked
             assert connection.execute(asked).fetchall() == connection.execute(of_baseline).fetchall()
-
-
-@since(18, "skip support")
-@each_server_wide_type
-def test_without_its_support_a_skip_costs_more(database, id_type):
-    """Without skip support a query needs more index searches, so the counts of the test above are meaningful."""
-    texts, _ = texts_and_numbers(id_type)
-    query = "SELECT n FROM orders WHERE id IS NOT NULL AND n = 777 ORDER BY id, n"
-    with database.connect() as connection:
-        create_table(connection, "orders", id_type.name, texts)
-        with_support = searches(connection, query)
-        name = id_type.name
-        connection.execute(f"ALTER OPERATOR FAMILY {name}_ops USING btree DROP FUNCTION 6 ({name}, {name})")
-    with database.connect() as connection:
-        assert searches(connection, query) > with_support

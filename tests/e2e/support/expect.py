@@ -8,7 +8,6 @@ from contextlib import contextmanager
 
 import psycopg
 import pytest
-from psycopg.pq import DiagnosticField, ExecStatus, PGresult
 
 INVALID_TEXT = "22P02"
 INVALID_BINARY = "22P03"
@@ -41,13 +40,6 @@ def error(sqlstate: str, message: str, detail: str | None = None, hint: str | No
     objects = {field: named[-1] for field, pattern in OBJECTS.items() if (named := re.findall(pattern, message))}
     assert {field: getattr(diag, field) for field in objects} == objects
     assert diag.schema_name is not None or "table_name" not in objects
-
-
-def error_of(result: PGresult) -> tuple[str, str, str | None]:
-    """Returns the SQLSTATE, message and DETAIL of a failed result."""
-    assert result.status == ExecStatus.FATAL_ERROR
-    fields = (DiagnosticField.SQLSTATE, DiagnosticField.MESSAGE_PRIMARY, DiagnosticField.MESSAGE_DETAIL)
-    return tuple(value.decode() if (value := result.error_field(field)) is not None else None for field in fields)
 
 
 def has_amcheck(connection: psycopg.Connection) -> bool:

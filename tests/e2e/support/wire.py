@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import socket
 import struct
-from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 import psycopg
-from psycopg.pq import Format, PGresult
 
-from idtypes import IdType
 from server import Server
 
 SIGNATURE = b"PGCOPY\n\xff\r\n\0"
@@ -27,20 +24,6 @@ def copy_in(connection: psycopg.Connection, statement: str, data: bytes) -> None
     """Executes COPY … FROM STDIN with a file's contents."""
     with connection.cursor().copy(statement) as copy:
         copy.write(data)
-
-
-def copy_out(connection: psycopg.Connection, statement: str) -> bytes:
-    """Returns the output of COPY … TO STDOUT."""
-    with connection.cursor().copy(statement) as copy:
-        return b"".join(map(bytes, copy))
-
-
-def send_binary(connection: psycopg.Connection, query: str, id_type: IdType, value: bytes) -> PGresult:
-    """Executes a query with one binary parameter, and returns its result in binary format."""
-    [(oid,)] = connection.execute("SELECT %s::regtype::oid", [id_type.name]).fetchall()
-    return connection.pgconn.exec_params(
-        query.encode(), [value], param_types=[oid], param_formats=[Format.BINARY], result_format=Format.BINARY
-    )
 
 
 class RawConnection:
@@ -88,12 +71,6 @@ class RawConnection:
             return self._incoming.read(length)
         return b""
 
-    def prepare(self, query: str, *types: int) -> None:
-        """Prepares the unnamed statement, which `bind` refers to, with parameters of these types."""
-        content = b"\0" + query.encode() + b"\0" + struct.pack(f"!h{len(types)}I", len(types), *types)
-        self.send(message(b"P", content) + SYNC)
-        assert [kind for kind, _ in self.replies()] == [b"1", b"Z"]
-
 
 def message(kind: bytes, content: bytes = b"") -> bytes:
     """Returns a message of the protocol."""
@@ -102,25 +79,3 @@ def message(kind: bytes, content: bytes = b"") -> bytes:
 
 SYNC = message(b"S")
 EXECUTE = message(b"E", struct.pack("!xi", 0))
-
-
-def bind(value: bytes, format_: Format) -> bytes:
-    """Returns the Bind message for the unnamed statement with one parameter, and with the result in the same format."""
-    content = struct.pack("!xxhhhi", 1, format_, 1, len(value)) + value + struct.pack("!hh", 1, format_)
-    return message(b"B", content)
-
-
-def sqlstate(error: bytes) -> str:
-    """Returns the SQLSTATE in the content of an ErrorResponse."""
-    [state] = [field[1:] for field in error.split(b"\0") if field[:1] == b"C"]
-    return state.decode()
-
-
-def outcome(replies: Iterable[tuple[bytes, bytes]]) -> bytes | str:
-    """Returns the value of a query with one row and column, or the SQLSTATE of its error."""
-    for kind, content in replies:
-        if kind == b"D":
-            return content[6:]
-        if kind == b"E":
-            return sqlstate(content)
-    raise AssertionError("neither a row nor an error")

@@ -12,6 +12,15 @@ SELECT * FROM each_type($$
            bool_and(i."timestamp" = $T_timestamp(text::$T))
     FROM valid, scru_inspect(text::$T) AS i WHERE valid.type = '$T'
 $$);
+SELECT * FROM each_type($$
+    SELECT key, count(*) > 0, bool_and(ltrim(value #>> '{}', '\x') = ltrim(valid.fields ->> key, '\x'))
+    FROM valid, scru_inspect(text::$T) AS i, jsonb_each(i.fields) WHERE valid.type = '$T' GROUP BY key ORDER BY key
+$$);
+SELECT * FROM each_type($$
+    SELECT count(*) > 0, bool_and(by_read = by_text)
+    FROM valid, unnest(also_read || lower(text) || upper(text)) AS read, scru_inspect(read) AS by_read, scru_inspect(text) AS by_text
+    WHERE valid.type = '$T'
+$$);
 SELECT * FROM scru_inspect('0372ijojuxuhjsfkeryi2mrtm'::scru128);
 SELECT * FROM scru_inspect('05TTUP1HNCPNH30VEK64KDQT9BSNU4C4'::scru160);
 SELECT * FROM scru_inspect('0u375nxqh5cq'::scru64);
@@ -25,6 +34,17 @@ SELECT * FROM each_type($$
 $$);
 SELECT * FROM each_type($$ SELECT (SELECT count(*) FROM scru_inspect(NULL::$T)), (scru_inspect($T_upper('infinity'::timestamptz))).type $$);
 SELECT type FROM scru_inspect('0372ijojuxuhjsfkeryi2mrtm');
+
+-- Other texts return no row: other lengths, invalid digits, IDs that are too large, and other forms of a uuid.
+SELECT text, i.* FROM scru_inspect(NULL) AS i (text);
+SELECT text, i.* FROM (
+    SELECT repeat('0', length) FROM unnest('{0, 1, 11, 14, 24, 27, 39, 41, 1048576}'::integer[]) AS length
+    UNION ALL SELECT repeat(digit, length) FROM unnest('{é, z, _, I}'::text[]) AS digit, unnest('{6, 13, 25, 26}'::integer[]) AS length
+    UNION ALL VALUES (' 0u375nxqh5cq'), (E'0u375nxqh5cq\n'), ('0u375nxqh5c_'), ('00CMXB6TAK4SU'), ('8' || repeat('0', 12)),
+        (repeat('0', 25) || 'I'), (repeat('0', 24) || 'é'), (repeat('0', 31) || 'W'), (repeat('0', 39) || 'g'),
+        ('{018f0000-0000-7000-8000-000000000000}'), ('018f0000-0000-7000-8000-00000000000'),
+        ('018f0000-0000-7000-8000-00000000000g'), ('018f-00000000-7000-8000-000000000000')
+) AS texts (text), scru_inspect(text) AS i;
 
 -- A uuid returns a row for each type that can have it, and so does its text. A UUID of version 7 is an ID where its functions are.
 PREPARE uuids AS

@@ -27,6 +27,7 @@ SELECT error_of($$SELECT '0372ijojuxuhjsfkeryi2mrtm0'::scru128$$);
 SELECT error_of($$SELECT '0372ijojuxuh-sfkeryi2mrtm'::scru128$$);
 SELECT error_of($$SELECT '0372ijojuxuh漢sfkeryi2mrt'::scru128$$);
 SELECT error_of($$SELECT 'f5lxx1zz5pnorynqglhzmsp34'::scru128$$);
+SELECT error_of($$SELECT (repeat('0', 1 << 20) || '~')::scru128$$);
 
 -- In PostgreSQL 16 and later, these errors are soft. Earlier versions have no soft errors.
 SELECT current_setting('server_version_num')::integer >= 160000 AS has_soft_errors,
