@@ -148,29 +148,21 @@ fn round_trip<K: Kind>() {
     }
 }
 
-#[test]
-fn round_trips_of_uuidv7() {
-    round_trip::<Uuidv7>();
+macro_rules! round_trips {
+    ($($name:ident $Kind:ty;)*) => {
+        $(#[test]
+        fn $name() {
+            round_trip::<$Kind>();
+        })*
+    };
 }
-#[test]
-fn round_trips_of_scru64() {
-    round_trip::<Scru64>();
-}
-#[test]
-fn round_trips_of_ulidflake() {
-    round_trip::<Ulidflake>();
-}
-#[test]
-fn round_trips_of_bigint() {
-    round_trip::<i64>();
-}
-#[test]
-fn round_trips_of_scru128() {
-    round_trip::<Scru128>();
-}
-#[test]
-fn round_trips_of_ulid() {
-    round_trip::<Ulid>();
+round_trips! {
+    round_trips_of_uuidv7 Uuidv7;
+    round_trips_of_scru64 Scru64;
+    round_trips_of_ulidflake Ulidflake;
+    round_trips_of_bigint i64;
+    round_trips_of_scru128 Scru128;
+    round_trips_of_ulid Ulid;
 }
 
 #[test]

@@ -13,8 +13,8 @@ use portable_atomic::{AtomicU64, AtomicU128, Ordering};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use scru_ids::{
-    Context, GeneratedId, MAX_ROLLBACK_MICROS, OnClockRollback, Refusal, Scru64, Scru64Settings, Scru128, SortableId,
-    State, Step, Ulid,
+    Context, GeneratedId, MAX_ROLLBACK_MICROS, OnClockRollback, Refusal, Scru64, Scru64Settings, Scru128, Scru160,
+    Scru160Counter, Scru160Settings, SortableId, State, Step, Ulid, Ulidflake, UlidflakeOverflow, UlidflakeSettings,
 };
 
 /// The maximum time by which a generator may run ahead of its clock.
@@ -97,20 +97,20 @@ fn a_successor_repeats_no_id_of_a_forgotten_predecessor<T: GeneratedId>() {
     }
 }
 
+/// The first and the last tick are reserved.
 fn a_clock_outside_of_the_range_is_refused<T: GeneratedId>() {
-    let (first, last) = (T::TICKS.start(1), T::TICKS.start(T::TICKS.max) - 1);
-    let refused = [i64::MIN, -1, T::TICKS.epoch - 1, T::TICKS.epoch, first - 1, last + 1, i64::MAX];
-    for now in refused {
-        assert_eq!(refusal(first_step::<T>(now)), Some(Refusal::ClockOutOfRange), "at {now}");
+    let (ticks, rng) = (T::TICKS, &mut SplitMix(10));
+    let (first, last) = (ticks.start(1), ticks.start(ticks.max) - 1);
+    for state in [T::State::default(), T::state_after(1, rng), T::state_after(ticks.max - 1, rng)] {
+        for clock in [i64::MIN, -1, ticks.epoch - 1, ticks.epoch, first - 1, last + 1, last + ticks.micros, i64::MAX] {
+            let refused = refusal(Simulation::<T> { clock, state, rng: rng.clone() }.step(OnClockRollback::Reset));
+            assert_eq!(refused, Some(Refusal::ClockOutOfRange), "at {clock}");
+        }
     }
-    for now in [first, last] {
-        assert_eq!(refusal(first_step::<T>(now)), None, "at {now}");
+    for (clock, tick) in [(first, 1), (last, ticks.max - 1)] {
+        let id = Simulation::<T> { clock, ..Simulation::new(10) }.next_id();
+        assert_eq!(id.tick(), tick);
     }
-}
-
-fn first_step<T: GeneratedId>(now: i64) -> Step<T> {
-    let context = Context { now, on_clock_rollback: OnClockRollback::Reset, settings: T::Settings::default() };
-    T::step(T::State::default(), &context, &mut SplitMix(10))
 }
 
 fn refusal<T: GeneratedId>(step: Step<T>) -> Option<Refusal> {
@@ -168,6 +168,78 @@ macro_rules! test_type {
     };
 }
 scru_ids::id_systems!(test_type);
+
+/// IDs from one state increase, with a clock that jitters by some of these steps, and settings that change. The run reaches all
+/// limits.
+fn ids_increase_while_settings_change<T: GeneratedId>(
+    settings: &[T::Settings],
+    jitter: &[i64],
+    is_of: impl Fn(T, &T::Settings) -> bool,
+) {
+    let (mut rng, mut simulation) = (SplitMix(64), Simulation::<T>::new(64));
+    let (mut settings_now, mut last) = (settings[0], T::MIN);
+    let (mut made, mut waits, mut refusals) = (0, 0, 0);
+    for _ in 0..1_000_000 {
+        simulation.clock += rng.pick(jitter);
+        if rng.below(500) == 0 {
+            settings_now = rng.pick(settings);
+        }
+        let now = simulation.clock;
+        let context = Context { now, on_clock_rollback: OnClockRollback::Error, settings: settings_now };
+        match T::step(simulation.state, &context, &mut simulation.rng) {
+            Step::Made(state, id) => {
+                assert!(id > last && id.timestamp_micros() <= now + MAX_LEAD_MICROS);
+                assert!(is_of(id, &settings_now));
+                (simulation.state, last, made) = (state, id, made + 1);
+            }
+            Step::Wait(until) => {
+                assert!(now < until && until <= last.timestamp_micros() + T::TICKS.micros);
+                (simulation.clock, waits) = (until, waits + 1);
+            }
+            Step::Refused(refusal) => {
+                if let Refusal::ClockMovedBack(behind) = refusal {
+                    assert_eq!(behind as i64, last.timestamp_micros() - now);
+                }
+                assert_ne!(refusal, Refusal::ClockOutOfRange);
+                (simulation.clock, refusals) = (now + 500, refusals + 1);
+            }
+        }
+    }
+    assert!(made > 500_000 && waits > 100 && (refusals > 100) == T::SERVER_WIDE, "{made}, {waits}, {refusals}");
+}
+
+#[test]
+fn ids_of_scru64_increase_while_the_node_changes() {
+    let nodes = ["5/20", "5/20", "5/20", "5/23", "6/20", "1/18", "0/4"];
+    let settings = nodes.map(|node| Scru64Settings { node: node.parse().unwrap() });
+    let jitter = [&[0, 0, 0, 0, 100, 5_000, 30_000, -20, -10_000].repeat(1_000)[..], &[-3_000_000]].concat();
+    ids_increase_while_settings_change(&settings, &jitter, Scru64::is_local);
+}
+
+#[test]
+fn ids_of_ulidflake_increase_while_the_settings_change() {
+    let mut settings = vec![];
+    for scalability in [None, Some(0), Some(21), Some(31)] {
+        for entropy_bits in 1..=16 {
+            for on_overflow in [UlidflakeOverflow::Wait, UlidflakeOverflow::Error] {
+                settings.push(UlidflakeSettings { scalability, entropy_bits, on_overflow });
+            }
+        }
+    }
+    let jitter = [0, 0, 0, 0, 0, 0, 0, 1, 100, 700, -100, -300];
+    ids_increase_while_settings_change(&settings, &jitter, |id: Ulidflake, settings| {
+        settings.scalability.is_none() || id.is_local(settings)
+    });
+}
+
+#[test]
+fn ids_of_scru160_increase_while_the_usage_of_the_counter_changes() {
+    let settings = [Scru160Counter::Random, Scru160Counter::Microsecond].map(|counter| Scru160Settings { counter });
+    let jitter = [0, 0, 0, 0, 0, 1, 1, 2, 300, -1, -2, -300];
+    ids_increase_while_settings_change(&settings, &jitter, |id: Scru160, settings| {
+        settings.counter == Scru160Counter::Random || id.counter() >> 6 < 1_000
+    });
+}
 
 const THREADS: u64 = 4;
 const DRAWS: usize = 2_000;

@@ -176,17 +176,6 @@ fn a_wrong_digit_is_named_by_its_position<T: SqlId>() {
     });
 }
 
-fn the_first_of_several_wrong_digits_is_named<T: SqlId>() {
-    let wrongs = prop::collection::btree_set(0..T::TEXT_LEN, 2..=5);
-    check((ids::<T>(), wrongs), |(id, positions)| {
-        let mut text = id.to_string().into_bytes();
-        positions.iter().for_each(|&position| text[position] = b'-');
-        let position = *positions.first().unwrap();
-        prop_assert_eq!(T::parse(&text), Err(ParseError { kind: ParseErrorKind::InvalidDigit, position }));
-        Ok(())
-    });
-}
-
 fn too_few_digits_are_reported_at_the_end<T: SqlId>() {
     check((ids::<T>(), 0..T::TEXT_LEN), |(id, position)| {
         let kind = ParseErrorKind::TooShort { expected: T::TEXT_LEN, received: position };
@@ -289,7 +278,6 @@ macro_rules! test_type {
             every_bit_belongs_to_the_timestamp_or_a_field
             fields_are_no_wider_than_declared
             a_wrong_digit_is_named_by_its_position
-            the_first_of_several_wrong_digits_is_named
             too_few_digits_are_reported_at_the_end
             a_digit_too_many_is_named_by_its_position
             digits_above_the_largest_are_out_of_range

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{NOON, SplitMix};
+use common::{CHARACTERS, HighNumbers, NOON, SplitMix, mutated, values};
 use rand::Rng;
 use scru_ids::{GeneratedId, OnClockRollback, ParseErrorKind, Refusal, Scru128, SortableId, Step};
 use scru128::{Generator, Id, generator::RandSource};
@@ -11,75 +11,27 @@ use scru128::{Generator, Id, generator::RandSource};
 const VALUES: usize = 1_000_000;
 const STEPS: usize = 1_500_000;
 
-/// Values of all magnitudes, many of them with runs of zeros or ones.
-fn values() -> impl Iterator<Item = u128> {
-    let mut rng = SplitMix(128);
-    let mut word = move || u128::from(rng.next_u64()) << 64 | u128::from(rng.next_u64());
-    (0..VALUES).map(move |number| match number % 4 {
-        0 => word() >> (word() % 128),
-        1 => word() | u128::MAX << (word() % 128),
-        _ => word(),
-    })
-}
-
 #[test]
-fn values_are_written_alike() {
-    for value in values() {
-        let mut buffer = [0; scru_ids::MAX_TEXT_LEN];
-        let text = Scru128::from_u128(value).encode(&mut buffer);
-        assert_eq!(text, Id::from_u128(value).encode().as_str());
-    }
-}
-
-#[test]
-fn values_are_read_alike() {
-    for (number, value) in values().enumerate() {
-        let mut text = Id::from_u128(value).encode().as_str().to_owned();
+fn values_are_alike() {
+    let mut before = (Scru128::MIN, Id::from_u128(0));
+    for (number, value) in values(VALUES).enumerate() {
+        let (ours, theirs) = (Scru128::from_u128(value), Id::from_u128(value));
+        let mut text = theirs.encode().as_str().to_owned();
+        assert_eq!(ours.encode(&mut [0; scru_ids::MAX_TEXT_LEN]), text);
         if number % 2 == 1 {
             text.make_ascii_uppercase();
         }
-        assert_eq!(Scru128::parse(text.as_bytes()), Ok(Scru128::from_u128(value)), "{text}");
-        assert_eq!(Id::try_from_str(&text).unwrap().to_u128(), value, "{text}");
-    }
-}
-
-#[test]
-fn values_have_the_same_bytes_and_fields() {
-    for value in values() {
-        let (ours, theirs) = (Scru128::from_u128(value), Id::from_u128(value));
+        assert_eq!(Scru128::parse(text.as_bytes()), Ok(ours), "{text}");
         assert_eq!(ours.to_stored(), theirs.to_bytes());
         assert_eq!(ours.timestamp(), theirs.timestamp());
         assert_eq!(ours.counter_hi(), theirs.counter_hi());
         assert_eq!(ours.counter_lo(), theirs.counter_lo());
         assert_eq!(ours.entropy(), theirs.entropy());
         let [timestamp, hi, lo, entropy] = [80, 56, 32, 0].map(|shift| value >> shift);
-        let ours_again = Scru128::from_fields(timestamp as u64, hi as u32, lo as u32, entropy as u32);
-        assert_eq!(ours_again, ours);
+        assert_eq!(Scru128::from_fields(timestamp as u64, hi as u32, lo as u32, entropy as u32), ours);
+        assert_eq!(before.0.cmp(&ours), before.1.cmp(&theirs));
+        before = (ours, theirs);
     }
-}
-
-#[test]
-fn values_have_the_same_order() {
-    for (a, b) in values().zip(values().skip(1)) {
-        let (theirs_a, theirs_b) = (Id::from_u128(a), Id::from_u128(b));
-        assert_eq!(Scru128::from_u128(a).cmp(&Scru128::from_u128(b)), theirs_a.cmp(&theirs_b));
-    }
-}
-
-/// Returns the text with one to three characters replaced, inserted or removed.
-fn mutated(text: &str, rng: &mut SplitMix) -> String {
-    let others = ['0', 'F', 'f', 'g', 'Z', 'z', '/', ':', '@', '[', '`', '{', ' ', '-', '+', '\u{7f}', 'é', '漢', '🦀'];
-    let mut text: Vec<char> = text.chars().collect();
-    for _ in 0..=rng.below(3) {
-        let position = rng.below(text.len() as u64) as usize;
-        match rng.below(8) {
-            0 => drop(text.remove(position)),
-            1 => text.insert(position, rng.pick(&others)),
-            2 => text[0] = rng.pick(&others),
-            _ => text[position] = rng.pick(&others),
-        }
-    }
-    text.into_iter().collect()
 }
 
 /// Returns the position of the invalid digit in an error of the reference crate, from 0.
@@ -93,8 +45,8 @@ fn invalid_digit(error: &scru128::id::ParseError) -> Option<usize> {
 fn mutated_texts_are_accepted_or_refused_alike() {
     let mut rng = SplitMix(25);
     let (mut accepted, mut placed) = (0, 0);
-    for value in values() {
-        let text = mutated(Id::from_u128(value).encode().as_str(), &mut rng);
+    for value in values(VALUES) {
+        let text = mutated(Id::from_u128(value).encode().as_str(), CHARACTERS, &mut rng);
         match (Scru128::parse(text.as_bytes()), Id::try_from_str(&text)) {
             (Ok(ours), Ok(theirs)) => {
                 assert_eq!(ours.to_u128(), theirs.to_u128(), "{text}");
@@ -113,44 +65,9 @@ fn mutated_texts_are_accepted_or_refused_alike() {
     assert!(placed > VALUES / 5, "only {placed} invalid digits");
 }
 
-/// Random numbers, many of which are the maximum or close to it, so that counters overflow.
-#[derive(Clone)]
-struct HighNumbers {
-    rng: SplitMix,
-    /// The share of high numbers, in eighths.
-    share: u64,
-}
-
-impl HighNumbers {
-    fn next(&mut self) -> u32 {
-        let number = self.rng.next_u32();
-        match self.rng.below(8) {
-            place if place >= self.share => number,
-            place if place % 2 == 0 => u32::MAX,
-            _ => u32::MAX - number % 50,
-        }
-    }
-}
-
 impl RandSource for HighNumbers {
     fn next_u32(&mut self) -> u32 {
-        self.next()
-    }
-}
-
-impl rand::TryRng for HighNumbers {
-    type Error = std::convert::Infallible;
-
-    fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
-        Ok(self.next())
-    }
-
-    fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
-        panic!("the reference crate draws 32 bits at a time")
-    }
-
-    fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Self::Error> {
-        panic!("the reference crate draws 32 bits at a time")
+        Rng::next_u32(self)
     }
 }
 

@@ -4,8 +4,7 @@ mod common;
 
 use std::time::{Duration, SystemTime};
 
-use common::{NOON, SplitMix};
-use rand::Rng;
+use common::{CHARACTERS, HighNumbers, NOON, SplitMix, mutated, values};
 use scru_ids::{Context, GeneratedId, OnClockRollback, Refusal, SortableId, Step, Ulid};
 use ulid::Generator;
 
@@ -15,76 +14,27 @@ const STEPS: usize = 1_500_000;
 /// The maximum of the randomness.
 const MAX_RANDOMNESS: u128 = (1 << 80) - 1;
 
-/// Values of all magnitudes, many of them with runs of zeros or ones.
-fn values() -> impl Iterator<Item = u128> {
-    let mut rng = SplitMix(128);
-    let mut word = move || u128::from(rng.next_u64()) << 64 | u128::from(rng.next_u64());
-    (0..VALUES).map(move |number| match number % 4 {
-        0 => word() >> (word() % 128),
-        1 => word() | u128::MAX << (word() % 128),
-        _ => word(),
-    })
-}
-
 fn reference(value: u128) -> ulid::Ulid {
     ulid::Ulid::from_bytes(value.to_be_bytes())
 }
 
 #[test]
-fn values_are_written_alike() {
-    for value in values() {
-        let (mut ours, mut theirs) = ([0; scru_ids::MAX_TEXT_LEN], [0; ulid::ULID_LEN]);
-        let text = Ulid::from_u128(value).encode(&mut ours);
-        assert_eq!(text, &*reference(value).array_to_str(&mut theirs));
-    }
-}
-
-#[test]
-fn values_are_read_alike() {
-    for (number, value) in values().enumerate() {
-        let mut text = reference(value).to_string();
+fn values_are_alike() {
+    let mut before = (Ulid::MIN, reference(0));
+    for (number, value) in values(VALUES).enumerate() {
+        let (ours, theirs) = (Ulid::from_u128(value), reference(value));
+        let mut text = theirs.to_string();
+        assert_eq!(ours.encode(&mut [0; scru_ids::MAX_TEXT_LEN]), text);
         if number % 2 == 1 {
             text.make_ascii_lowercase();
         }
-        assert_eq!(Ulid::parse(text.as_bytes()), Ok(Ulid::from_u128(value)), "{text}");
-        assert_eq!(ulid::Ulid::from_string(&text).unwrap(), reference(value), "{text}");
-    }
-}
-
-#[test]
-fn values_have_the_same_bytes_and_fields() {
-    for value in values() {
-        let (ours, theirs) = (Ulid::from_u128(value), reference(value));
+        assert_eq!(Ulid::parse(text.as_bytes()), Ok(ours), "{text}");
         assert_eq!(ours.to_stored(), theirs.to_bytes());
-        assert_eq!(ours.timestamp(), theirs.timestamp_ms());
-        assert_eq!(ours.randomness(), theirs.random());
-        assert_eq!(ulid::Ulid::from_parts(ours.timestamp(), ours.randomness()), theirs);
+        assert_eq!((ours.timestamp(), ours.randomness()), (theirs.timestamp_ms(), theirs.random()));
         assert_eq!(Ulid::from_fields(theirs.timestamp_ms(), theirs.random()), ours);
+        assert_eq!(before.0.cmp(&ours), before.1.cmp(&theirs));
+        before = (ours, theirs);
     }
-}
-
-#[test]
-fn values_have_the_same_order() {
-    for (a, b) in values().zip(values().skip(1)) {
-        assert_eq!(Ulid::from_u128(a).cmp(&Ulid::from_u128(b)), reference(a).cmp(&reference(b)));
-    }
-}
-
-/// Returns the text with one to three characters replaced, inserted or removed.
-fn mutated(text: &str, rng: &mut SplitMix) -> String {
-    let others =
-        ['0', '7', '8', 'F', 'f', 'Z', 'z', 'I', 'l', 'O', 'u', '/', ':', '@', '[', '`', '{', ' ', '-', 'é', '漢'];
-    let mut text: Vec<char> = text.chars().collect();
-    for _ in 0..=rng.below(3) {
-        let position = rng.below(text.len() as u64) as usize;
-        match rng.below(8) {
-            0 => drop(text.remove(position)),
-            1 => text.insert(position, rng.pick(&others)),
-            2 => text[0] = rng.pick(&others),
-            _ => text[position] = rng.pick(&others),
-        }
-    }
-    text.into_iter().collect()
 }
 
 /// The reference crate differs in one case: it truncates a first digit above 7, which the specification rejects.
@@ -92,8 +42,8 @@ fn mutated(text: &str, rng: &mut SplitMix) -> String {
 fn mutated_texts_are_accepted_or_refused_alike() {
     let mut rng = SplitMix(26);
     let (mut accepted, mut refused, mut too_large) = (0, 0, 0);
-    for value in values() {
-        let text = mutated(&reference(value).to_string(), &mut rng);
+    for value in values(VALUES) {
+        let text = mutated(&reference(value).to_string(), CHARACTERS, &mut rng);
         match (Ulid::parse(text.as_bytes()), ulid::Ulid::from_string(&text)) {
             (Ok(ours), Ok(theirs)) => {
                 assert_eq!(ours.to_stored(), theirs.to_bytes(), "{text}");
@@ -108,31 +58,6 @@ fn mutated_texts_are_accepted_or_refused_alike() {
         }
     }
     assert!(accepted > VALUES / 20 && refused > VALUES / 4 && too_large > VALUES / 100);
-}
-
-/// Random numbers, many of which are the maximum or close to it, so that the randomness overflows.
-#[derive(Clone)]
-struct HighNumbers {
-    rng: SplitMix,
-    /// The share of high numbers, in eighths.
-    share: u64,
-}
-
-impl rand::TryRng for HighNumbers {
-    type Error = std::convert::Infallible;
-
-    fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
-        Ok(if self.rng.below(8) < self.share { u32::MAX } else { self.rng.next_u32() })
-    }
-
-    fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
-        let number = self.rng.next_u64();
-        Ok(if self.rng.below(8) < self.share { u64::MAX - number % 50 } else { number })
-    }
-
-    fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Self::Error> {
-        panic!("the reference crate draws numbers")
-    }
 }
 
 /// Runs both generators in parallel, with the same clock and random numbers.

@@ -203,14 +203,6 @@ fn vectors_include_the_smallest_and_the_largest_id<T: SortableId>() {
     assert!(texts.contains(&T::MIN.to_string()) && texts.contains(&T::MAX.to_string()));
 }
 
-fn no_vector_is_repeated<T: SortableId>() {
-    let vectors = Vectors::read::<T>();
-    let count = vectors.valid.len() + vectors.malformed.len();
-    let valid = vectors.valid.into_iter().map(|valid| valid.text);
-    let texts: BTreeSet<_> = valid.chain(vectors.malformed.into_iter().map(|malformed| malformed.text)).collect();
-    assert_eq!(texts.len(), count);
-}
-
 fn kind(kind: ParseErrorKind) -> &'static str {
     match kind {
         ParseErrorKind::InvalidDigit => "invalid_digit",
@@ -247,7 +239,6 @@ macro_rules! test_type {
             malformed_texts_are_refused_with_their_position
             wide_ids_begin_with_the_timestamp
             vectors_include_the_smallest_and_the_largest_id
-            no_vector_is_repeated
         }
     };
 }

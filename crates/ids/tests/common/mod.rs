@@ -68,6 +68,71 @@ impl SplitMix {
     }
 }
 
+/// Values of all magnitudes, many of them with runs of zeros or ones.
+pub fn values(count: usize) -> impl Iterator<Item = u128> {
+    let mut rng = SplitMix(128);
+    let mut word = move || u128::from(rng.next_u64()) << 64 | u128::from(rng.next_u64());
+    (0..count).map(move |number| match number % 4 {
+        0 => word() >> (word() % 128),
+        1 => word() | u128::MAX << (word() % 128),
+        _ => word(),
+    })
+}
+
+/// Digits of some types, the neighbors of digits in ASCII, and characters of several bytes.
+pub const CHARACTERS: &str = "078FfgZzIlOu/:@[`{ -+\u{7f}é漢🦀";
+
+/// Returns the text with one to three characters replaced, inserted or removed.
+pub fn mutated(text: &str, others: &str, rng: &mut SplitMix) -> String {
+    let (mut text, others): (Vec<_>, Vec<_>) = (text.chars().collect(), others.chars().collect());
+    for _ in 0..=rng.below(3) {
+        let position = rng.below(text.len() as u64) as usize;
+        match rng.below(8) {
+            0 => drop(text.remove(position)),
+            1 => text.insert(position, rng.pick(&others)),
+            2 => text[0] = rng.pick(&others),
+            _ => text[position] = rng.pick(&others),
+        }
+    }
+    text.into_iter().collect()
+}
+
+/// Random numbers, of which some are the maximum or close to it, so that counters overflow.
+#[derive(Clone)]
+pub struct HighNumbers {
+    pub rng: SplitMix,
+    /// The share of high numbers, in eighths.
+    pub share: u64,
+}
+
+impl HighNumbers {
+    fn raise(&mut self, number: u64, max: u64) -> u64 {
+        match self.rng.below(8) {
+            place if place >= self.share => number,
+            place if place % 2 == 0 => max,
+            _ => max - number % 50,
+        }
+    }
+}
+
+impl TryRng for HighNumbers {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        let number = self.rng.next_u32().into();
+        Ok(self.raise(number, u32::MAX.into()) as u32)
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        let number = self.rng.next_u64();
+        Ok(self.raise(number, u64::MAX))
+    }
+
+    fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Infallible> {
+        panic!("the reference crates draw numbers")
+    }
+}
+
 /// A generator with a manual clock. When the generator has to wait for the clock, the clock advances.
 #[derive(Clone)]
 pub struct Simulation<T: GeneratedId> {

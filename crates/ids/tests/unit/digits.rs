@@ -100,36 +100,3 @@ fn every_bit_of_twenty_bytes_has_its_place() {
         assert_eq!(BASE32HEX.decode_32(&text), Ok(bytes));
     }
 }
-
-#[test]
-fn twelve_digits_are_written_with_leading_zeros() {
-    assert_eq!(BASE36.encode_12(0, &mut [0; 12]), b"000000000000");
-    assert_eq!(BASE36.encode_12(35, &mut [0; 12]), b"00000000000z");
-    assert_eq!(BASE36.encode_12(36, &mut [0; 12]), b"000000000010");
-    assert_eq!(BASE36.encode_12(POW_12 - 1, &mut [0; 12]), b"zzzzzzzzzzzz");
-}
-
-#[test]
-fn any_twelve_digits_are_a_number() {
-    assert_eq!(BASE36.decode_12(b"000000000000"), Ok(0));
-    assert_eq!(BASE36.decode_12(b"zZzzzzzzzZzz"), Ok(POW_12 - 1));
-    assert_eq!(BASE36.decode_12(b"0u375nxqh5cq"), u64::from_str_radix("0u375nxqh5cq", 36).map_err(|_| OUT_OF_RANGE));
-}
-
-#[test]
-fn texts_of_another_length_are_refused() {
-    let refused = |text: &[u8]| BASE36.decode_12(text).map_err(|error| (error.kind, error.position));
-    assert_eq!(refused(b""), Err((ParseErrorKind::TooShort { expected: 12, received: 0 }, 0)));
-    assert_eq!(refused(b"00000000000"), Err((ParseErrorKind::TooShort { expected: 12, received: 11 }, 11)));
-    assert_eq!(refused(b"0000000000000"), Err((ParseErrorKind::TooLong { expected: 12, received: 13 }, 12)));
-    assert_eq!(refused(b"00000000000-0"), Err((ParseErrorKind::InvalidDigit, 11)));
-}
-
-#[test]
-fn every_power_of_36_is_a_one_and_zeros() {
-    for power in 0..25 {
-        let text = format!("{:0>width$}1{:0>power$}", "", "", width = 24 - power);
-        assert_eq!(BASE36.decode_25(text.as_bytes()), Ok(36_u128.pow(power as u32)), "{text}");
-        assert_eq!(BASE36.encode_25(36_u128.pow(power as u32), &mut [0; 25]), text.as_bytes());
-    }
-}
