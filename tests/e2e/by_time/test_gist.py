@@ -11,14 +11,14 @@ import pytest
 
 import expect
 import plans
-from idtypes import each_form
+from idtypes import SCRU64, SCRU128, each_form, of_types
 from server import since
 
 ROWS = 10_000
 PAGE = (Path(__file__).parents[3] / "docs/gist-and-windows.md").read_text()
 
 
-@each_form
+@of_types([SCRU64, SCRU128])
 @pytest.mark.parametrize("order", ["in order", "at random"])
 def test_no_larger_than_btree_gist(connection, id_type, order):
     """Compares indexes with those of btree_gist on the same values of the server's own type. They are built by default,
