@@ -374,24 +374,6 @@ def test_increasing_when_the_clock_has_moved_back(scripted, ahead, continues):
         assert id.int >> 80 == (before.int >> 80) + 1
 
 
-def test_moving_to_the_extension_rewrites_nothing(scripted):
-    """The table keeps its file, and the texts and order of its IDs."""
-    scripted.execute("CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT scru_uuid.generate_increasing(), n serial)")
-    scripted.execute("INSERT INTO orders SELECT FROM generate_series(1, 1000)")
-    file = "SELECT pg_relation_filenode('orders')"
-    before = scripted.execute(file).fetchone()
-    texts = scripted.execute("SELECT scru_uuid.to_scru128(id) FROM orders ORDER BY n").fetchall()
-    scripted.execute(
-        """ALTER TABLE orders ALTER id DROP DEFAULT, ALTER id TYPE scru128 USING id::scru128,
-                              ALTER id SET DEFAULT gen_scru128()"""
-    )
-    scripted.execute("DROP SCHEMA scru_uuid CASCADE")
-    assert scripted.execute(file).fetchone() == before
-    assert scripted.execute("SELECT id::text FROM orders ORDER BY id").fetchall() == texts
-    scripted.execute("INSERT INTO orders DEFAULT VALUES")
-    assert scripted.execute("SELECT n FROM orders ORDER BY id DESC LIMIT 1").fetchone() == (1001,)
-
-
 def test_the_page_lists_the_functions(scripted):
     """docs/without-the-extension.md names exactly the functions for users."""
     query = """SELECT DISTINCT proname FROM pg_proc WHERE pronamespace = 'scru_uuid'::regnamespace

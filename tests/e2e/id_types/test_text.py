@@ -113,13 +113,6 @@ def test_a_foreign_key_from_text_is_found_and_repaired(connection):
     connection.execute("DELETE FROM items; DELETE FROM orders")
 
 
-def test_without_scru_text_the_foreign_key_is_refused(database):
-    with database.connect() as connection:
-        connection.execute("CREATE TABLE orders (id scru128 PRIMARY KEY)")
-        with pytest.raises(psycopg.errors.DatatypeMismatch):
-            connection.execute("CREATE TABLE items (order_id text REFERENCES orders (id))")
-
-
 def test_what_is_not_cured(connection):
     """The statements that the page lists are errors as before."""
     connection.execute("CREATE TABLE orders (id scru128, ids scru128[])")
