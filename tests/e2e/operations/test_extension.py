@@ -5,7 +5,6 @@ Security: attacks by an ordinary user on a database with the extension, and row-
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -14,8 +13,7 @@ import pytest
 
 import catalog
 import expect
-from conftest import Database
-from idtypes import TYPES, IdType, each_type
+from idtypes import SCRU64, SCRU128, TYPES, IdType, each_form
 from plans import explain
 from server import on_every_version
 
@@ -83,24 +81,12 @@ def test_a_user_of_the_database_does_not_create_it(plain_user, new_database):
         connection.execute("CREATE EXTENSION scru")
 
 
-def test_it_requires_plpgsql(new_database):
-    """The installation script uses plpgsql, which every database has unless it was dropped."""
-    with new_database(extension=False).connect() as connection:
-        connection.execute("DROP EXTENSION plpgsql")
-        with expect.error(
-            "42704",
-            'required extension "plpgsql" is not installed',
-            hint="Use CREATE EXTENSION ... CASCADE to install required extensions too.",
-        ):
-            connection.execute("CREATE EXTENSION scru")
-        connection.execute("CREATE EXTENSION scru CASCADE")
-
-
 def test_the_places_of_the_members(new_database):
     """Operators are found without a search path. The schema is chosen once."""
     with new_database(extension=False).connect() as connection:
         connection.execute("CREATE SCHEMA ids; CREATE EXTENSION scru SCHEMA ids; CREATE SCHEMA other")
-        assert schemas(connection) == {None, "ids", "pg_catalog", "scru_internal"}
+        places = f"SELECT DISTINCT (pg_identify_object(classid, objid, 0)).schema FROM ({catalog.members()}) AS members"
+        assert {place for (place,) in connection.execute(places)} == {None, "ids", "pg_catalog", "scru_internal"}
         # Operators exist without the search path, also for a role that may not use the schema of their functions.
         connection.execute("CREATE ROLE stranger; REVOKE USAGE ON SCHEMA ids, scru_internal FROM PUBLIC")
         connection.execute("CREATE TABLE orders AS SELECT ids.gen_scru128() AS id; GRANT SELECT ON orders TO stranger")
@@ -120,18 +106,6 @@ def test_an_existing_schema_is_not_adopted(new_database, plain_user):
         with expect.error("42P06", 'schema "scru_internal" already exists'):
             connection.execute("CREATE EXTENSION scru")
         connection.execute("DROP SCHEMA scru_internal; CREATE EXTENSION scru")
-        # Who has no right to grant gets a warning.
-        connection.execute("GRANT CREATE ON SCHEMA scru_internal TO PUBLIC")
-        for attack in (
-            "CREATE FUNCTION scru_internal.f() RETURNS int RETURN 1",
-            "ALTER SCHEMA scru_internal RENAME TO mine",
-            f"ALTER SCHEMA scru_internal OWNER TO {plain_user}",
-            "ALTER EXTENSION scru DROP SCHEMA scru_internal",
-            "ALTER EXTENSION scru DROP FUNCTION scru_internal.scru_before(timestamptz)",
-            "DROP SCHEMA scru_internal CASCADE",
-        ):
-            with pytest.raises((psycopg.errors.InsufficientPrivilege, psycopg.errors.DependentObjectsStillExist)):
-                connection.execute(attack)
         # Her objects in the extension have no effect on those that the operators use.
         connection.execute(
             f"""
@@ -151,123 +125,52 @@ def test_an_existing_schema_is_not_adopted(new_database, plain_user):
 RAISE = "LANGUAGE plpgsql AS 'BEGIN RAISE ''called''; END'"
 
 
-def schemas(connection) -> set[str | None]:
-    """Returns the schemas of the extension's members. Casts have no schema."""
-    return {
-        schema
-        for (schema,) in connection.execute(
-            """
-            SELECT DISTINCT (pg_identify_object(classid, objid, 0)).schema FROM pg_depend
-            WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e' AND classid <> 'pg_cast'::regclass
-              AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'scru')
-            """
-        )
-    }
-
-
-def test_two_databases_of_one_server(new_database):
-    """Each database has its own extension. Dropping one does not affect the other."""
-    one, other = new_database(), new_database()
-    with one.connect() as first, other.connect() as second:
-        first.execute("SELECT gen_scru128()")
-        second.execute("SELECT gen_scru128()")
-        first.execute("DROP EXTENSION scru")
-        assert second.execute("SELECT count(DISTINCT gen_scru128()) FROM generate_series(1, 10)").fetchone() == (10,)
-
-
 RELEASED = [path.stem.removeprefix("scru--") for path in Path(__file__).parents[3].glob("sql/released/scru--*.sql")]
 
 # ----------------------------------------------------------------------------------- attacks on installation and update
 
 
-@pytest.fixture
-def shared_database(new_database: Callable[..., Database]) -> Database:
-    """A database without the extension, where every user may create objects in the schema public."""
-    database = new_database(extension=False)
-    with database.connect() as connection:
-        connection.execute("GRANT CREATE ON SCHEMA public TO PUBLIC")
-    return database
-
-
-def traps() -> list[str]:
-    """Returns statements that create functions, operators and domains with names that the scripts use. Their argument
-    types match at least as well as those of the server's functions and operators. A call by a superuser makes the
-    attacker a superuser."""
-    body = "LANGUAGE plpgsql AS 'BEGIN ALTER ROLE plain_user SUPERUSER; RETURN NULL; END'"
-    result = []
-    for argument in "text", "varchar", "name", "anyelement":
-        result.append(f"CREATE FUNCTION public.current_setting({argument}) RETURNS text {body}")
-    for number, (left, right) in enumerate([("integer", "integer"), ("text", "integer"), ("text", "text")]):
-        result.append(f"CREATE FUNCTION public.trap_{number}({left}, {right}) RETURNS boolean {body}")
-        for operator in "=", "<", "<=", ">", ">=", "<>":
-            arguments = f"LEFTARG = {left}, RIGHTARG = {right}, FUNCTION = public.trap_{number}"
-            result.append(f"CREATE OPERATOR public.{operator} ({arguments})")
-    for name in "tstzrange", "timestamptz", "bytea", "uuid", "numeric", "int4":
-        result.append(f"CREATE DOMAIN public.{name} AS text CHECK (public.trap_2(VALUE, VALUE))")
-    return result
-
-
 @pytest.mark.parametrize("version", [None, *RELEASED])
-def test_the_scripts_call_no_objects_of_users(shared_database, plain_user, version):
+def test_the_scripts_call_no_objects_of_users(new_database, version):
     """The scripts run as superuser with the extension's schema, and an attacker's objects in it, in the search path.
     Members depend only on other members and the server's objects. They are written in C, except for functions with a
     fixed search_path of pg_catalog, because other languages resolve names at run time."""
-    with shared_database.connect(user=plain_user) as connection:
-        for trap in traps():
-            connection.execute(trap)
-    with shared_database.connect() as connection:
-        connection.execute("CREATE EXTENSION scru" + (f" VERSION '{version}'" if version else ""))
+    with new_database(extension=False).connect() as connection:
+        connection.execute(catalog.DECOYS)
+        connection.execute("CREATE EXTENSION scru SCHEMA decoys" + (f" VERSION '{version}'" if version else ""))
         connection.execute("ALTER EXTENSION scru UPDATE")
-        [(is_superuser,)] = connection.execute("SELECT rolsuper FROM pg_roles WHERE rolname = %s", [plain_user])
-        assert not is_superuser
         needs = f"""
-            WITH members AS ({catalog.MEMBERS})
+            WITH members AS ({catalog.members()})
             SELECT pg_describe_object(refclassid, refobjid, 0) FROM pg_depend
             WHERE (classid, objid) IN (SELECT * FROM members) AND (refclassid, refobjid) NOT IN (SELECT * FROM members)
                 AND NOT (refclassid = 'pg_extension'::regclass AND deptype = 'e') AND refobjid >= 16384
         """
-        assert {name for (name,) in connection.execute(needs)} <= {"schema public"}
+        assert {name for (name,) in connection.execute(needs)} <= {"schema decoys"}
         languages = f"""
             SELECT DISTINCT lanname FROM pg_proc JOIN pg_language AS l ON l.oid = prolang
-            WHERE pg_proc.oid IN (SELECT objid FROM ({catalog.MEMBERS}) AS members) AND prokind = 'f'
+            WHERE pg_proc.oid IN (SELECT objid FROM ({catalog.members()}) AS members) AND prokind = 'f'
                 AND proconfig IS DISTINCT FROM ARRAY['search_path=pg_catalog, pg_temp']
         """
         assert connection.execute(languages).fetchall() == [("c",)]
 
 
-@pytest.mark.parametrize(
-    ("squatter", "error"),
-    [
-        ("DOMAIN public.scru128 AS text", psycopg.errors.DuplicateObject),
-        ("FUNCTION public.gen_scru64() RETURNS bigint LANGUAGE sql AS 'SELECT 1'", psycopg.errors.DuplicateFunction),
-        (
-            "FUNCTION public.scru_inspect(text) RETURNS text LANGUAGE sql AS 'SELECT $1'",
-            psycopg.errors.DuplicateFunction,
-        ),
-    ],
-    ids=["type", "generator", "inspect"],
-)
-def test_existing_objects_are_not_adopted(shared_database, plain_user, squatter, error):
-    """CREATE EXTENSION fails if a user's object has a member's name, because its owner could change it later."""
-    with shared_database.connect(user=plain_user) as connection:
-        connection.execute(f"CREATE {squatter}")
-    with shared_database.connect() as connection:
-        with pytest.raises(error):
-            connection.execute("CREATE EXTENSION scru")
-        assert connection.execute("SELECT FROM pg_extension WHERE extname = 'scru'").rowcount == 0
-
-
-def test_only_a_superuser_can_change_members(shared_database, plain_user):
+def test_only_a_superuser_can_change_members(new_database, plain_user):
     """The user who created the extension may use and drop it, but not change its members."""
-    with shared_database.connect() as connection:
-        connection.execute(f"ALTER DATABASE {shared_database.name} OWNER TO {plain_user}")
-    with shared_database.connect(user=plain_user) as connection:
+    with new_database(extension=False, owner=plain_user).connect(user=plain_user) as connection:
         connection.execute("CREATE EXTENSION scru")
+        # Who has no right to grant gets a warning.
+        connection.execute("GRANT CREATE ON SCHEMA scru_internal TO PUBLIC")
         for change in (
             "ALTER FUNCTION gen_scru128() SECURITY DEFINER",
             "DROP FUNCTION gen_scru128()",
             "ALTER TYPE scru128 RENAME TO other",
             "ALTER OPERATOR FAMILY scru128_ops USING btree DROP FUNCTION 1 (scru128, scru128)",
+            "CREATE FUNCTION scru_internal.f() RETURNS int RETURN 1",
+            "ALTER SCHEMA scru_internal RENAME TO mine",
+            f"ALTER SCHEMA scru_internal OWNER TO {plain_user}",
+            "ALTER EXTENSION scru DROP SCHEMA scru_internal",
+            "ALTER EXTENSION scru DROP FUNCTION scru_internal.scru_before(timestamptz)",
+            "DROP SCHEMA scru_internal CASCADE",
         ):
             with pytest.raises((psycopg.errors.InsufficientPrivilege, psycopg.errors.DependentObjectsStillExist)):
                 connection.execute(change)
@@ -276,7 +179,7 @@ def test_only_a_superuser_can_change_members(shared_database, plain_user):
 # ------------------------------------------------------------------------------------------------------ security in use
 
 
-@each_type
+@each_form
 def test_row_level_security_holds_and_uses_the_index(connection, plain_user, id_type: IdType):
     """Comparisons are leakproof: they may be evaluated before a policy, so queries use the index. A function that is
     not leakproof, here one that raises a notice, sees only the user's own rows."""
@@ -317,52 +220,11 @@ def test_row_level_security_holds_and_uses_the_index(connection, plain_user, id_
     assert told == mine
 
 
-@each_type
-def test_a_query_calls_no_function_that_the_user_may_not_execute(connection, plain_user, id_type):
-    """The planner puts functions in place of a comparison only if the user may execute them. Otherwise the operator
-    remains, and returns the same rows."""
-    t = id_type.name
-    connection.execute(
-        f"""
-        CREATE TABLE orders (id {t} PRIMARY KEY);
-        INSERT INTO orders SELECT {t}_lower(now() + n * interval '1 hour') FROM generate_series(-100, 99) AS n;
-        CREATE TABLE parts (id {t} PRIMARY KEY) PARTITION BY RANGE (id);
-        CREATE TABLE part PARTITION OF parts DEFAULT;
-        INSERT INTO parts SELECT id FROM orders;
-        GRANT SELECT ON orders, parts TO {plain_user};
-        """
-    )
-    helpers = """
-        SELECT oid::regprocedure::text FROM pg_proc
-        WHERE proname ~ %s AND pronamespace IN ('public'::regnamespace, 'scru_internal'::regnamespace)
-    """
-    pattern = f"^{t}_(lower|upper|range_lower|range_upper|time_bound)"
-    for (helper,) in connection.execute(helpers, [pattern]).fetchall():
-        connection.execute(f"REVOKE EXECUTE ON FUNCTION {helper} FROM PUBLIC")
-    time = "now() - interval '30 minutes'"
-    setting = "current_setting('test.time')::timestamptz"
-    connection.execute("SELECT set_config('test.time', now()::text, false)")
-    connection.execute(f"SET ROLE {plain_user}")
-    for table in "orders", "parts":
-        for condition in (
-            f"id >= {time}",
-            f"id > {time}",
-            f"id::timestamptz >= {time}",
-            f"id >= {setting}",
-            f"{setting} <= id",
-            f"id <@ tstzrange({time}, NULL)",
-            f"tstzrange({setting}, NULL) @> id",
-        ):
-            assert len(connection.execute(f"SELECT id FROM {table} WHERE {condition}").fetchall()) in (99, 100)
-    with pytest.raises(psycopg.errors.InsufficientPrivilege):
-        connection.execute(f"SELECT {t}_lower(now())")
-
-
-@pytest.mark.parametrize("system", [*TYPES, "uuidv7"], ids=str)
-@pytest.mark.parametrize("revoked", ["lt", "le", "ge", "gt"])
-def test_a_query_calls_no_operator_that_the_user_may_not_execute(connection, plain_user, system, revoked):
-    """The planner puts a comparison of IDs in place of a condition on time only if the user may execute its function
-    and that of its negator."""
+@pytest.mark.parametrize("system", [SCRU64, SCRU128, "uuidv7"], ids=str)
+@pytest.mark.parametrize("revoked", ["lt", "le", "ge", "gt", "bounds"])
+def test_a_query_calls_no_function_that_the_user_may_not_execute(connection, plain_user, system, revoked):
+    """The planner puts the bounds of a condition on time, and comparisons of IDs, in its place only if the user may
+    execute their functions, and those of the negators. Otherwise the operator remains, and returns the same rows."""
     connection.execute("CREATE EXTENSION scru_uuidv7")
     t = "uuid" if system == "uuidv7" else system.name
     connection.execute(
@@ -381,13 +243,23 @@ def test_a_query_calls_no_operator_that_the_user_may_not_execute(connection, pla
         connection.execute("CREATE TABLE gist AS TABLE heap; CREATE INDEX ON gist USING gist (id); ANALYZE gist")
         connection.execute(f"GRANT SELECT ON gist TO {plain_user}")
     schema = "pg_catalog" if t == "uuid" else "scru_internal"
-    function = f"{schema}.{t}_{revoked}({t}, {t})"
-    connection.execute(f"REVOKE EXECUTE ON FUNCTION {function} FROM PUBLIC; SET ROLE {plain_user}")
-    time = "now() - interval '30 minutes'"
+    functions, call = [f"{schema}.{t}_{revoked}({t}, {t})"], f"{schema}.{t}_{revoked}(id, id)"
+    if revoked == "bounds":
+        call = f"{system}_lower(now())"
+        bounds = f"SELECT oid::regprocedure FROM pg_proc WHERE proname ~ '^{system}_(range_)?(lower|upper|time_bound)'"
+        functions = [name for (name,) in connection.execute(bounds)]
+        assert len(functions) >= 4
+    for function in functions:
+        connection.execute(f"REVOKE EXECUTE ON FUNCTION {function} FROM PUBLIC")
+    connection.execute("SELECT set_config('test.time', (now() - interval '30 minutes')::text, false)")
+    connection.execute(f"SET ROLE {plain_user}")
+    time, setting = "now() - interval '30 minutes'", "current_setting('test.time')::timestamptz"
     conditions = [f"id >= {time}", f"{time} <= id", f"NOT id < {time}", f"id <@ tstzrange({time}, NULL)"]
     conditions += [each.replace(time, f"(SELECT {time})") for each in conditions[:3]]
     literal = datetime.now(UTC) - timedelta(minutes=30)
     conditions += [f"id >= timestamptz '{literal}'", f"id <@ '[{literal},)'", f"id > {time}", f"NOT id <= {time}"]
+    conditions += [f"id >= {setting}", f"{setting} <= id", f"tstzrange({setting}, NULL) @> id"]
+    conditions += [f"id::timestamptz >= {time}"] * (t != "uuid")
     for seqscan in "on", "off":
         connection.execute(f"SET enable_seqscan = {seqscan}")
         for table in ["heap", "parts"] if system == "uuidv7" else ["heap", "parts", "gist"]:
@@ -397,10 +269,10 @@ def test_a_query_calls_no_operator_that_the_user_may_not_execute(connection, pla
             joined = f"SELECT FROM ranges JOIN {table} ON id <@ r AND id >= lower(r)"
             assert connection.execute(joined).rowcount == 0
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
-        connection.execute(f"SELECT {function.split('(')[0]}(id, id) FROM heap")
+        connection.execute(f"SELECT {call} FROM heap")
 
 
-@each_type
+@each_form
 def test_the_time_of_an_id_requires_the_right_to_execute_its_function(connection, plain_user, id_type):
     """A query that calls the function fails, whether or not the planner serves it by the ID."""
     t = id_type.name
@@ -430,7 +302,7 @@ def test_the_time_of_an_id_requires_the_right_to_execute_its_function(connection
                 connection.execute(query)
 
 
-@each_type
+@each_form
 def test_the_estimator_returns_a_default_for_other_operators(connection, id_type):
     """For a user's operator, the estimator returns a default. In recent minor releases, only superusers can create such
     an operator."""
@@ -449,14 +321,13 @@ def test_the_estimator_returns_a_default_for_other_operators(connection, id_type
     assert connection.execute("SELECT FROM numbers WHERE n ## tstzrange(NULL, now())").rowcount == 1000
 
 
-@each_type
-def test_internal_functions_cannot_be_called_from_sql(connection, id_type):
-    """Functions with an argument of type internal cannot be called from SQL. All others are strict, but
-    horizons: a reader without a position would receive nothing."""
+def test_internal_functions_cannot_be_called_from_sql(connection):
+    """Functions with an argument of type internal cannot be called from SQL. All others are strict, but horizons: a
+    reader without a position would receive nothing."""
     functions = f"""
         SELECT proname, oid::regproc::text, proargtypes::regtype[]::text[] FROM pg_proc
-        WHERE oid IN (SELECT objid FROM ({catalog.MEMBERS}) AS members) AND prokind = 'f' AND pronargs > 0
-            AND oid::regprocedure::text ~ '(?<![a-z0-9]){id_type.name}(?![a-z0-9])'
+        WHERE oid IN (SELECT objid FROM ({catalog.members()}) AS members) AND prokind = 'f' AND pronargs > 0
+            AND oid::regprocedure::text ~ '(?<![a-z0-9])({"|".join(map(str, TYPES))})(?![a-z0-9])'
     """
     called = 0
     for name, qualified, types in connection.execute(functions).fetchall():
@@ -465,11 +336,11 @@ def test_internal_functions_cannot_be_called_from_sql(connection, id_type):
             # Newer minor releases refuse the cast; older ones call the input function of internal, which refuses.
             with pytest.raises((psycopg.errors.CannotCoerce, psycopg.errors.FeatureNotSupported), match="internal"):
                 connection.execute(call)
-        elif name == f"{id_type.name}_horizon":
+        elif name.endswith("_horizon"):
             with pytest.raises(psycopg.errors.NullValueNotAllowed):
                 connection.execute(call)
         else:
             # A function that returns a set returns an empty one.
             assert connection.execute(call).fetchone() in [(None,), None], call
             called += 1
-    assert called >= 25
+    assert called >= 25 * len(TYPES)

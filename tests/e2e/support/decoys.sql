@@ -22,7 +22,9 @@ BEGIN
         'to_timestamp(float8)', 'pg_advisory_xact_lock(int8)', 'pg_advisory_xact_lock_shared(int8)', 'hashtext(text)',
         'pg_is_in_recovery()', 'substr(text, int4, int4)', 'setval(regclass, int8)', 'current_database()', 'md5(text)',
         'pg_get_serial_sequence(text, name)', 'min(int8)', 'max(int4)', 'pg_relation_size(regclass)',
-        'format(text, name, text)', 'pg_sleep(float8)', 'count(tid)']
+        'format(text, name, text)', 'pg_sleep(float8)', 'count(tid)', 'format(text, name)', 'format(text, text, text)',
+        'format(text, int8)', 'format(text, int4)', 'format(text, regclass, name)', 'format(text, regclass, text)',
+        'format(text, regclass, name, text)', 'right(varchar, int4)', 'lpad(text, int4)']
     LOOP
         EXECUTE pg_catalog.format('CREATE FUNCTION decoys.%s RETURNS bool LANGUAGE plpgsql AS'
             ' $f$ BEGIN RAISE ''decoy''; END $f$', sign);
