@@ -26,6 +26,9 @@ TERMINATE = page.inline("SELECT pg_terminate_backend")
 # A failed apply worker restarts after wal_retrieve_retry_interval, by default 5 s.
 LOGICAL = {"wal_level": "logical", "wal_retrieve_retry_interval": "100ms"}
 PGLOGICAL = {"shared_preload_libraries": "pglogical"}
+INSERT = "INSERT INTO orders DEFAULT VALUES RETURNING id::text"
+IDS = "SELECT id::text FROM orders ORDER BY id"
+REFUSED = "ERROR:  replicated row bears the node of this server: {}"
 
 
 def nodes_of(ids: list[str], size: int = 4) -> set[int]:
@@ -33,12 +36,19 @@ def nodes_of(ids: list[str], size: int = 4) -> set[int]:
     return {(SCRU64.value(id_) & 0xFFFFFF) >> (24 - size) for id_ in ids}
 
 
+def run(server: Server, statements: str) -> None:
+    """Executes statements, each in its own transaction."""
+    server.psql("postgres", statements.encode())
+
+
+def column(server: Server, query: str) -> list:
+    """Returns the values of a query's only column."""
+    return [value for (value,) in server.rows(query)]
+
+
 def set_node(server: Server, number: int) -> None:
     """Sets a server's node as the page describes."""
-    text = page.sql("One server")
-    text = text.replace("'1/4'", f"'{number}/4'").replace("= 1;", f"= {number};")
-    with server.connect() as connection:
-        connection.execute(text)
+    run(server, page.sql("One server").replace("'1/4'", f"'{number}/4'").replace("= 1;", f"= {number};"))
 
 
 def test_every_block_is_run():
@@ -64,17 +74,15 @@ def test_nodes_of_different_sizes(connection):
     """The query of the page returns no row for its nodes, and the pairs of nodes that collide."""
     query = page.sql("Nodes of different sizes")
     assert connection.execute(query).fetchall() == []
-    query = query.replace("(VALUES ", "(VALUES ('hot 9', '8/4'), ('last', '0x80ff/16'), ")
+    query = query.replace("(VALUES ", "(VALUES ('hot 9', '8/4'), ")
     assert sorted(connection.execute(query).fetchall()) == [
         ("cold 1", "0x80/8", "hot 9", "8/4"),
-        ("cold 1", "0x80/8", "last", "0x80ff/16"),
         ("cold 2", "0x81/8", "hot 9", "8/4"),
-        ("hot 9", "8/4", "last", "0x80ff/16"),
     ]
 
 
 def test_load_rejects_a_malformed_node_at_once(new_server):
-    """Without LOAD, the catalog stores the value, and a new session that generates an ID gets the same error."""
+    """Without LOAD, the catalog stores the value."""
     server = new_server()
     malformed = page.sql("One server").replace("'1/4'", "'16/4'").replace("= 1;", "= 32;")
     refused = 'invalid value for parameter "scru.scru64_node": "16/4"'
@@ -87,326 +95,220 @@ def test_load_rejects_a_malformed_node_at_once(new_server):
         bounds = '32 is outside the valid range for parameter "scru.ulidflake_scalability" (-1 .. 31)'
         with expect.error(expect.INVALID_SETTING, bounds):
             connection.execute(malformed.partition(";")[2])
-        assert column(connection, stored) == []
-    with server.connect() as connection:
-        connection.execute(malformed)
-        assert column(connection, stored) == ["scru.scru64_node=16/4", "scru.ulidflake_scalability=32"]
-    for id_type in SCRU64, ULIDFLAKE:
-        with server.connect() as connection, pytest.raises(psycopg.errors.InvalidParameterValue):
-            connection.execute(f"SELECT {id_type.generator}")
+    assert column(server, stored) == []
+    run(server, malformed)
+    assert column(server, stored) == ["scru.scru64_node=16/4", "scru.ulidflake_scalability=32"]
 
 
 # ------------------------------------------------------------------------------------------------------ several writers
 
 
-class Writers:
-    """Two servers that write to the same table and replicate to each other."""
-
-    def __init__(self, servers: list[Server], table: str):
-        self.servers = servers
-        self.connections = []
-        for number, server in enumerate(servers, start=1):
-            with server.connect() as connection:
-                connection.execute("CREATE EXTENSION scru")
-                connection.execute(table if number == 1 else table.replace("DEFAULT 1", "DEFAULT 2"))
-            set_node(server, number)
-            self.connections.append(server.connect())
-
-    def address(self, number: int) -> str:
-        """Returns the connection string of one of the servers."""
-        return f"host={self.servers[number].directory} user=postgres dbname=postgres"
-
-    def subscribe(self, statement: str, address: str = "host=other dbname=shop") -> None:
-        """Subscribes each server to the other, whose address replaces the example's."""
-        for number, connection in enumerate(self.connections):
-            connection.execute(statement.replace(address, self.address(1 - number)))
-
-    def write(self) -> list[str]:
-        """Inserts rows on both servers, singly and concurrently, then in bulk. Returns the IDs."""
-        query = "INSERT INTO orders (note) VALUES ('one') RETURNING id::text"
-        with ExitStack() as stack:
-            loads = [stack.enter_context(Load(server.connect, SCRU64, 2, query=query)) for server in self.servers]
-            for load in loads:
-                load.wait_for(ROWS)
-        ids = [id_ for load in loads for id_ in load.ids]
-        for connection in self.connections:
-            ids += column(connection, f"INSERT INTO orders SELECT FROM generate_series(1, {ROWS}) RETURNING id::text")
-        return ids
-
-    def wait_until_equal(self, ids: list[str]) -> None:
-        """Waits until both servers have exactly these rows."""
-        assert_all_different(ids)
-        count = "SELECT count(*) FROM orders"
-        for connection in self.connections:
-            wait_until(lambda: column(connection, count) == [len(ids)], f"{len(ids)} rows arrive")  # noqa: B023
-            assert column(connection, "SELECT id::text FROM orders ORDER BY id") == sorted(ids)
-        assert nodes_of(ids) == {1, 2}
-
-
-def column(connection: psycopg.Connection, query: str) -> list:
-    """Returns the values of a query's only column."""
-    return [value for (value,) in connection.execute(query)]
-
-
 @pytest.fixture
-def new_writers(new_server) -> Iterator[Callable[..., Writers]]:
-    """Starts two servers: new_writers(table, setting='value')."""
-    made = []
+def new_writers(new_server) -> Iterator[Callable[..., list[Server]]]:
+    """Starts two servers with the nodes 1 and 2: new_writers(table, setting='value')."""
+    servers = []
 
-    def create(table: str, **settings: str) -> Writers:
-        made.append(Writers([new_server({**LOGICAL, **settings}) for _ in range(2)], table))
-        return made[-1]
+    def create(table: str, **settings: str) -> list[Server]:
+        for number in 1, 2:
+            servers.append(new_server({**LOGICAL, **settings}))
+            run(servers[-1], f"CREATE EXTENSION scru; {table.replace('DEFAULT 1', f'DEFAULT {number}')}")
+            set_node(servers[-1], number)
+        return servers
 
     yield create
     # Immediate mode, because with a fast shutdown each server would wait for the other to receive its WAL.
-    for writers in made:
-        for connection in writers.connections:
-            connection.close()
-        for server in writers.servers:
-            server.stop("immediate")
+    for server in servers:
+        server.stop("immediate")
 
 
-@since(16, "subscriptions with origin = none")
-def test_two_servers_write_one_table(new_writers):
-    writers = new_writers(TABLE)
-    publication, subscription = page.sql("Logical replication", 0).split(";\n", 1)
-    for connection in writers.connections:
-        connection.execute(publication)
-    writers.subscribe(subscription)
-    writers.wait_until_equal(writers.write())
+def subscribe(server: Server, other: Server, statement: str, address: str = "host=other dbname=shop") -> None:
+    """Subscribes a server to another, whose address replaces the example's."""
+    run(server, statement.replace(address, f"host={other.directory} user=postgres dbname=postgres"))
 
 
-def replicate_by_row_filter(new_writers) -> Writers:
+def replicate_by_origin(new_writers) -> list[Server]:
+    """Returns two servers that replicate to each other by the statements of the page."""
+    servers = new_writers(TABLE)
+    publication, subscription = page.sql("Logical replication").split(";\n", 1)
+    for server in servers:
+        run(server, publication)
+    for server, other in zip(servers, reversed(servers), strict=True):
+        subscribe(server, other, subscription)
+    return servers
+
+
+def replicate_by_row_filter(new_writers) -> list[Server]:
     """Returns two servers that replicate to each other with a row filter, as on PostgreSQL 15."""
     columns = "id scru64 DEFAULT gen_scru64(), writer int DEFAULT 1, note text, PRIMARY KEY (id, writer)"
-    writers = new_writers(f"CREATE TABLE orders ({columns})")
+    servers = new_writers(f"CREATE TABLE orders ({columns})")
     publication, subscription = page.sql("Logical replication").split(";\n", 1)
-    for number, connection in enumerate(writers.connections, start=1):
-        connection.execute(f"{publication} WHERE (writer = {number})")
-    writers.subscribe(subscription.replace("origin = none, ", ""))
-    return writers
+    for number, server in enumerate(servers, start=1):
+        run(server, f"{publication} WHERE (writer = {number})")
+    for server, other in zip(servers, reversed(servers), strict=True):
+        subscribe(server, other, subscription.replace("origin = none, ", ""))
+    return servers
+
+
+def replicate_by_pglogical(new_writers) -> list[Server]:
+    """Returns two servers that replicate to each other with pglogical."""
+    servers = new_writers(TABLE, **PGLOGICAL)
+    names = ["first", "second"]
+    create, subscription = page.sql("pglogical").split("-- When both servers")
+    subscription = subscription.partition("\n")[2]
+    for server, name in zip(servers, names, strict=True):
+        # Newer minor releases run only the output plugins that this setting lists.
+        if server.value("SELECT count(*) FROM pg_settings WHERE name = 'output_plugin_libraries'"):
+            run(server, page.inline("ALTER SYSTEM SET output_plugin_libraries"))
+            server.reload()
+            assert server.value("SHOW output_plugin_libraries") == "pgoutput, pglogical_output"
+        subscribe(server, server, create.replace("'first'", f"'{name}'"), "host=first dbname=shop")
+    for server, other, name in zip(servers, reversed(servers), reversed(names), strict=True):
+        subscribe(server, other, subscription.replace("from_second", f"from_{name}"), "host=second dbname=shop")
+    status = "SELECT status FROM pglogical.show_subscription_status()"
+    for server in servers:
+        wait_until(lambda: column(server, status) == ["replicating"], "the subscription replicates")  # noqa: B023
+    return servers
+
+
+def replicate_to_the_second(servers: list[Server], options: str = "copy_data = false") -> None:
+    """Replicates the first server's writes to the second with logical replication."""
+    first, second = servers
+    publication, subscription = page.sql("Logical replication").split(";\n", 1)
+    run(first, publication)
+    subscribe(second, first, subscription.replace("origin = none, copy_data = false", options))
+
+
+@pytest.mark.parametrize(
+    "replicate",
+    [
+        pytest.param(replicate_by_origin, id="origin", marks=since(16, "subscriptions with origin = none")),
+        pytest.param(replicate_by_row_filter, id="row filter"),
+        pytest.param(replicate_by_pglogical, id="pglogical", marks=needs("pglogical")),
+    ],
+)
+def test_two_servers_write_one_table(new_writers, replicate):
+    """Each inserts rows singly and concurrently, then in bulk."""
+    servers = replicate(new_writers)
+    query = "INSERT INTO orders (note) VALUES ('one') RETURNING id::text"
+    with ExitStack() as stack:
+        loads = [stack.enter_context(Load(server.connect, SCRU64, 2, query=query)) for server in servers]
+        for load in loads:
+            load.wait_for(ROWS)
+    ids = [id_ for load in loads for id_ in load.ids]
+    for server in servers:
+        ids += column(server, f"INSERT INTO orders SELECT FROM generate_series(1, {ROWS}) RETURNING id::text")
+    assert_all_different(ids)
+    assert nodes_of(ids) == {1, 2}
+    for server in servers:
+        wait_until(lambda: server.value("SELECT count(*) FROM orders") == len(ids), "the rows arrive")  # noqa: B023
+        assert column(server, IDS) == sorted(ids)
+        if replicate is replicate_by_row_filter:
+            assert server.value("SELECT count(*) FROM orders WHERE writer <> scru64_node_id(id, 4)") == 0
 
 
 def test_two_servers_with_one_node(new_writers):
     """A new node for one server frees one direction; the steps of the page free both."""
-    writers = replicate_by_row_filter(new_writers)
-    first, second = writers.servers
+    servers = replicate_by_row_filter(new_writers)
+    first, second = servers
 
     def set_nodes(*numbers: int) -> None:
-        for server, number in zip(writers.servers, numbers, strict=True):
+        for server, number in zip(servers, numbers, strict=True):
             set_node(server, number)
-
-    def restart_workers() -> None:
-        for server in writers.servers:
             server.rows(TERMINATE)
-
-    def insert(server: Server) -> str:
-        return server.value("INSERT INTO orders DEFAULT VALUES RETURNING id::text")
 
     def wait_until_refused(server: Server, id_: str) -> str:
         """Returns the log of the server from the first refusal of the row on."""
-        error = f"replicated row bears the node of this server: {id_}"
-        context = re.compile(rf"{error}\n(?:.*\n)*?.*finished at \S+\n")
+        context = re.compile(rf"{REFUSED.format(id_)}\n(?:.*\n)*?.*finished at \S+\n")
         wait_until(lambda: context.search(server.log_text()), "the row is refused")
-        return server.log_text().partition(error)[2]
+        return server.log_text().partition(REFUSED.format(id_))[2]
 
-    def ids_of(server: Server) -> list[str]:
-        return [id_ for (id_,) in server.rows("SELECT id::text FROM orders ORDER BY id")]
-
-    for server in writers.servers:
-        server.psql("postgres", page.sql("Several writers").encode())
+    for server in servers:
+        run(server, page.sql("Several writers"))
     set_nodes(1, 1)
-    restart_workers()
-    ids = sorted(insert(server) for server in writers.servers)
-    for server in writers.servers:
-        wait_until_refused(server, *set(ids) - set(ids_of(server)))
+    ids = sorted(server.value(INSERT) for server in servers)
+    for server in servers:
+        wait_until_refused(server, *set(ids) - set(column(server, IDS)))
     set_node(second, 2)
-    wait_until(lambda: ids_of(second) == ids, "the second server has the row of the first")
+    wait_until(lambda: column(second, IDS) == ids, "the second server has the row of the first")
     errors = "SELECT apply_error_count FROM pg_stat_subscription_stats"
     before = first.value(errors)
     wait_until(lambda: first.value(errors) > before + 2, "the first server still refuses")
     set_nodes(2, 3)
-    restart_workers()
-    wait_until(lambda: ids_of(first) == ids, "the first server has the row of the second")
-    assert nodes_of([insert(server) for server in writers.servers]) == {2, 3}
-    for server in writers.servers:
-        wait_until(lambda server=server: len(ids_of(server)) == 4, "the new rows arrive")
+    wait_until(lambda: column(first, IDS) == ids, "the first server has the row of the second")
+    assert nodes_of([server.value(INSERT) for server in servers]) == {2, 3}
+    for server in servers:
+        wait_until(lambda server=server: len(column(server, IDS)) == 4, "the new rows arrive")
 
     # Skips a transaction.
     set_nodes(2, 2)
-    restart_workers()
-    ids = ids_of(second)
-    log = wait_until_refused(second, insert(first))
+    ids = column(second, IDS)
+    log = wait_until_refused(second, first.value(INSERT))
     [lsn] = re.findall(r"finished at (\S+)", log)[:1]
-    skip = page.inline("ALTER SUBSCRIPTION from_the_other SKIP").replace("0/14C0378", lsn)
-    second.psql("postgres", skip.encode())
+    run(second, page.inline("ALTER SUBSCRIPTION from_the_other SKIP").replace("0/14C0378", lsn))
     wait_until(lambda: "completed skipping transaction" in second.log_text(), "the transaction is skipped")
-    assert ids_of(second) == ids
+    assert column(second, IDS) == ids
 
 
 def test_an_apply_worker_after_a_change_of_the_node(new_writers):
-    """The worker keeps its node until it is terminated. It fails if both servers have a row with the same key."""
-    writers = new_writers(TABLE, log_line_prefix="%e ")
-    first, second = writers.connections
-    server = writers.servers[1]
-    second.execute(page.sql("Several writers"))
-    replicate_natively(writers)
-    insert = "INSERT INTO orders (id, note) VALUES (%s, 'of first')"
-    rows = "SELECT id::text, note FROM orders ORDER BY id"
+    """The worker keeps its node until it is terminated."""
+    servers = new_writers(TABLE)
+    first, second = servers
+    run(second, page.sql("Several writers"))
+    replicate_to_the_second(servers)
     worker = "SELECT pid FROM pg_stat_subscription WHERE pid IS NOT NULL"
-
-    def terminate_the_worker() -> None:
-        server.rows(TERMINATE)
-
     # The worker loads its node, 2.
-    first.execute("INSERT INTO orders (note) VALUES ('of first')")
-    wait_until(lambda: len(second.execute(rows).fetchall()) == 1, "the row arrives")
-    set_node(server, 3)
-    accepted, refused = (server.value("SELECT gen_scru64()::text") for _ in range(2))
-    first.execute(insert, [accepted])
-    wait_until(lambda: (accepted, "of first") in second.execute(rows).fetchall(), "the worker compares with node 2")
+    of_first = first.value(INSERT)
+    wait_until(lambda: column(second, IDS) == [of_first], "the row arrives")
+    set_node(second, 3)
+    accepted, refused = column(second, "SELECT gen_scru64()::text FROM generate_series(1, 2)")
+    run(first, f"INSERT INTO orders VALUES ('{accepted}')")
+    wait_until(lambda: column(second, IDS) == sorted([of_first, accepted]), "the worker compares with node 2")
     [old] = column(second, worker)
-    terminate_the_worker()
+    second.rows(TERMINATE)
     wait_until(lambda: column(second, worker) not in ([], [old]), "the server starts a worker")
-    first.execute(insert, [refused])
-    error = f"P0001 ERROR:  replicated row bears the node of this server: {refused}"
-    wait_until(lambda: error in server.log_text(), "the worker compares with node 3")
-
-    second.execute("INSERT INTO orders (id, note) VALUES (%s, 'of second')", [refused])
-    set_node(server, 4)
-    terminate_the_worker()
-    wait_until(lambda: "23505 ERROR:  " in server.log_text(), "the worker finds the local row")
-    second.execute("UPDATE orders SET id = gen_scru64() WHERE note = 'of second'")
-    wait_until(lambda: (refused, "of first") in second.execute(rows).fetchall(), "the row is applied")
-    assert sorted(note for _, note in second.execute(rows)) == ["of first"] * 3 + ["of second"]
+    run(first, f"INSERT INTO orders VALUES ('{refused}')")
+    wait_until(lambda: REFUSED.format(refused) in second.log_text(), "the worker compares with node 3")
 
 
 def test_the_trigger_during_the_initial_copy(new_writers):
     """The trigger, here that of ulidflake, refuses a row that the copy returns to its server. Without it, the copy
     completes. Created after the copy, the trigger refuses such a row, and admits those of the other server."""
-    writers = new_writers(TABLE.replace("scru64", "ulidflake"))
-    first, second = writers.connections
-    server = writers.servers[1]
-    copied, streamed = (server.value("SELECT gen_ulidflake()::text") for _ in range(2))
-    insert = "INSERT INTO orders (id) VALUES (%s)"
-    ids = "SELECT id::text FROM orders ORDER BY id"
-    first.execute(insert, [copied])
-    second.execute(page.sql("Several writers").replace("scru64", "ulidflake"))
-    replicate_natively(writers, "copy_data = true")
-    refused = "ERROR:  replicated row bears the node of this server: {}"
-    wait_until(lambda: refused.format(copied) in server.log_text(), "the copy is refused")
-    assert column(second, ids) == []
-    second.execute("ALTER TABLE orders DISABLE TRIGGER refuse_local_node")
+    servers = new_writers(TABLE.replace("scru64", "ulidflake"))
+    first, second = servers
+    copied, streamed = column(second, "SELECT gen_ulidflake()::text FROM generate_series(1, 2)")
+    insert = "INSERT INTO orders (id) VALUES ('{}')"
+    run(first, insert.format(copied))
+    run(second, page.sql("Several writers").replace("scru64", "ulidflake"))
+    replicate_to_the_second(servers, "copy_data = true")
+    wait_until(lambda: REFUSED.format(copied) in second.log_text(), "the copy is refused")
+    assert column(second, IDS) == []
+    run(second, "ALTER TABLE orders DISABLE TRIGGER refuse_local_node")
     state = "SELECT srsubstate FROM pg_subscription_rel"
     wait_until(lambda: column(second, state) == ["r"], "the copy is complete")
-    assert column(second, ids) == [copied]
-    second.execute("ALTER TABLE orders ENABLE REPLICA TRIGGER refuse_local_node")
-    [of_first] = column(first, "INSERT INTO orders DEFAULT VALUES RETURNING id::text")
-    wait_until(lambda: column(second, ids) == sorted([copied, of_first]), "the row is applied")
-    first.execute(insert, [streamed])
-    wait_until(lambda: refused.format(streamed) in server.log_text(), "the row is refused")
-    assert column(second, ids) == sorted([copied, of_first])
-
-
-def test_two_servers_write_one_table_by_row_filter(new_writers):
-    writers = replicate_by_row_filter(new_writers)
-    ids = writers.write()
-    writers.wait_until_equal(ids)
-    for connection in writers.connections:
-        assert connection.execute("SELECT count(*) FROM orders WHERE writer <> scru64_node_id(id, 4)").fetchone() == (
-            0,
-        )
+    assert column(second, IDS) == [copied]
+    run(second, "ALTER TABLE orders ENABLE REPLICA TRIGGER refuse_local_node")
+    of_first = first.value(INSERT)
+    wait_until(lambda: column(second, IDS) == sorted([copied, of_first]), "the row is applied")
+    run(first, insert.format(streamed))
+    wait_until(lambda: REFUSED.format(streamed) in second.log_text(), "the row is refused")
+    assert column(second, IDS) == sorted([copied, of_first])
 
 
 @needs("pglogical")
-def test_two_servers_write_one_table_by_pglogical(new_writers):
-    writers = new_writers(TABLE, **PGLOGICAL)
-    replicate_by_pglogical(writers)
-    writers.wait_until_equal(writers.write())
-
-
-@needs("pglogical")
-def test_pglogical_keeps_one_of_two_rows_with_the_same_key(new_writers):
-    """Each server has one row, and the log of each has both."""
-    writers = new_writers(TABLE, **PGLOGICAL)
-    replicate_by_pglogical(writers)
-    names = ["first", "second"]
-    change = "SELECT pglogical.alter_subscription_{}('from_{}', true)"
-    for connection, other in zip(writers.connections, reversed(names), strict=True):
-        connection.execute(change.format("disable", other))
-    first, second = writers.connections
-    [id_] = column(first, "INSERT INTO orders (note) VALUES ('of first') RETURNING id::text")
-    second.execute("INSERT INTO orders (id, note) VALUES (%s, 'of second')", [id_])
-    for connection, other in zip(writers.connections, reversed(names), strict=True):
-        connection.execute(change.format("enable", other))
-    conflict = re.compile(r"LOG:  CONFLICT: remote INSERT on relation public\.orders .*\n.*\n")
-    for server, connection in zip(writers.servers, writers.connections, strict=True):
-        found = wait_until(lambda: conflict.search(server.log_text()), "the conflict is logged")  # noqa: B023
-        assert all(f"of {name}" in found[0] for name in names)
-        assert len(column(connection, "SELECT note FROM orders")) == 1
-
-
-def replicate_by_pglogical(writers: Writers) -> None:
-    """Replicates each server's writes to the other with pglogical."""
-    names = ["first", "second"]
-    # Newer minor releases run only the output plugins that this setting lists.
-    for server in writers.servers:
-        if server.value("SELECT count(*) FROM pg_settings WHERE name = 'output_plugin_libraries'"):
-            statement = page.inline("ALTER SYSTEM SET output_plugin_libraries")
-            plugins = "pgoutput, pglogical_output"
-            quoted = statement.replace(plugins, f"'{plugins}'")
-            for change, value in (quoted, f'"{plugins}"'), (statement, plugins):
-                with server.connect() as connection:
-                    connection.execute(change)
-                server.reload()
-                assert server.value("SHOW output_plugin_libraries") == value
-    create, subscribe = page.sql("pglogical").split("-- When both servers")
-    subscribe = subscribe.partition("\n")[2]
-    for number, connection in enumerate(writers.connections):
-        node = create.replace("host=first dbname=shop", writers.address(number))
-        connection.execute(node.replace("'first'", f"'{names[number]}'"))
-    for number, connection in enumerate(writers.connections):
-        other = subscribe.replace("host=second dbname=shop", writers.address(1 - number))
-        connection.execute(other.replace("from_second", f"from_{names[1 - number]}"))
-    for connection in writers.connections:
-        status = "SELECT status FROM pglogical.show_subscription_status()"
-        wait_until(lambda: column(connection, status) == ["replicating"], "the subscription replicates")  # noqa: B023
-
-
-def replicate_natively(writers: Writers, options: str = "copy_data = false") -> None:
-    """Replicates the first server's writes to the second with logical replication."""
-    first, second = writers.connections
-    first.execute("CREATE PUBLICATION written_here FOR TABLE orders")
-    address = writers.address(0)
-    second.execute(f"CREATE SUBSCRIPTION theirs CONNECTION '{address}' PUBLICATION written_here WITH ({options})")
-
-
-@pytest.mark.parametrize(
-    ("replicate", "settings"),
-    [
-        pytest.param(replicate_natively, {}, id="logical replication"),
-        pytest.param(replicate_by_pglogical, PGLOGICAL, id="pglogical", marks=needs("pglogical")),
-    ],
-)
-def test_the_trigger_refuses_the_local_node(new_writers, replicate, settings):
-    """A row from another server with the local node stops the replication until the local node is changed."""
-    writers = new_writers(TABLE, **settings)
-    first, second = writers.connections
-    second.execute(page.sql("Several writers"))
-    set_node(writers.servers[1], 1)
-    replicate(writers)
-    [id_] = column(first, "INSERT INTO orders DEFAULT VALUES RETURNING id::text")
-    error = f"ERROR:  replicated row bears the node of this server: {id_}"
-    wait_until(lambda: error in writers.servers[1].log_text(), "the row is refused")
-    assert column(second, "SELECT count(*) FROM orders") == [0]
-    set_node(writers.servers[1], 2)
-    if replicate is replicate_by_pglogical:
-        # pglogical retries after a long interval. Enabling the subscription anew makes it retry at once.
-        for change in "disable", "enable":
-            second.execute(f"SELECT pglogical.alter_subscription_{change}('from_first', true)")
-    wait_until(lambda: column(second, "SELECT id::text FROM orders") == [id_], "the row has been applied")
-    # The trigger ignores rows that clients insert.
-    second.execute("INSERT INTO orders DEFAULT VALUES")
+def test_the_trigger_refuses_the_local_node(new_writers):
+    """With pglogical: a row of the other server with the local node stops the replication until the node is changed.
+    test_node.py tests logical replication."""
+    first, second = replicate_by_pglogical(new_writers)
+    run(second, page.sql("Several writers"))
+    set_node(first, 2)
+    id_ = first.value(INSERT)
+    wait_until(lambda: REFUSED.format(id_) in second.log_text(), "the row is refused")
+    assert column(second, IDS) == []
+    set_node(second, 1)
+    # pglogical retries after a long interval. Enabling the subscription anew makes it retry at once.
+    for change in "disable", "enable":
+        second.rows(f"SELECT pglogical.alter_subscription_{change}('from_first', true)")
+    wait_until(lambda: column(second, IDS) == [id_], "the row has been applied")
 
 
 # ---------------------------------------------------------------------------------------------------------------- Citus
@@ -434,9 +336,9 @@ def test_a_citus_node_takes_the_number_of_its_group(new_server, group):
             """
         )
         connection.execute(page.sql("Nodes", 0, "citus"))
-        stored = [f"scru.scru64_node={group}/8"] if group else []
-        stored += [f"scru.ulidflake_scalability={group}"] if 0 < group < 32 else []
-        assert column(connection, "SELECT unnest(setconfig) FROM pg_db_role_setting WHERE setrole = 0") == stored
+    stored = [f"scru.scru64_node={group}/8"] if group else []
+    stored += [f"scru.ulidflake_scalability={group}"] if 0 < group < 32 else []
+    assert column(server, "SELECT unnest(setconfig) FROM pg_db_role_setting WHERE setrole = 0") == stored
     assert nodes_of([server.value("SELECT gen_scru64()::text")], size=8 if group else 4) == {group}
     number = "SELECT ulidflake_scalability(gen_ulidflake())"
     if group == 7:
@@ -447,32 +349,37 @@ def test_a_citus_node_takes_the_number_of_its_group(new_server, group):
 # --------------------------------------------------------------------------------------------------------------- copies
 
 
+def copy_of(source: Server, **settings: str) -> Server:
+    """Returns a copy of the data of a server, with its settings and these, that is not started."""
+    copy = Server({**source.settings, **settings})
+    copy.settings["unix_socket_directories"] = str(copy.directory)
+    source.run("pg_basebackup", "--checkpoint=fast", "--no-sync", "--pgdata", copy.data, as_server=True)
+    return copy
+
+
 def test_a_copy_takes_a_node_of_its_own(new_server):
     """A copy has the node of its source until the node is changed. A server cannot detect that it is a copy."""
     source = new_server()
-    with source.connect() as connection:
-        connection.execute("CREATE EXTENSION scru")
+    run(source, "CREATE EXTENSION scru")
     set_node(source, 1)
-    copy = Server(source.settings)
-    copy.settings["unix_socket_directories"] = str(copy.directory)
+    copy = copy_of(source)
     try:
-        options = ["--checkpoint=fast", "--wal-method=stream", "--no-sync"]
-        source.run("pg_basebackup", *options, "--pgdata", copy.data, as_server=True)
         copy.start()
         assert nodes_of([copy.value("SELECT gen_scru64()::text")]) == {1}
         set_node(copy, 7)
         with ExitStack() as stack:
             loads = [
                 stack.enter_context(Load(server.connect, id_type))
-                for server in (source, copy)
                 for id_type in (SCRU64, ULIDFLAKE)
+                for server in (source, copy)
             ]
             for load in loads:
                 load.wait_for(ROWS)
-        assert [nodes_of(load.ids) for load in loads[::2]] == [{1}, {7}]
-        assert [{ULIDFLAKE.value(id_) & 31 for id_ in load.ids} for load in loads[1::2]] == [{1}, {7}]
-        assert_all_different(*(load.ids for load in loads[::2]))
-        assert_all_different(*(load.ids for load in loads[1::2]))
+        ids = [load.ids for load in loads]
+        assert [nodes_of(of_load) for of_load in ids[:2]] == [{1}, {7}]
+        assert [{ULIDFLAKE.value(id_) & 31 for id_ in of_load} for of_load in ids[2:]] == [{1}, {7}]
+        assert_all_different(*ids[:2])
+        assert_all_different(*ids[2:])
     finally:
         copy.remove()
 
@@ -499,16 +406,14 @@ def test_a_copy_by_recovery_does_not_use_the_node_of_its_source(new_server, prel
     give_to_server_user(archive)
     settings = {"archive_mode": "on", "archive_command": f"cp %p {archive}/%f", "port": "5433"}
     source = new_server({**settings, "shared_preload_libraries": preload})
-    copy = Server({**source.settings, "port": "5434", "archive_mode": "off", "restore_command": f"cp {archive}/%f %p"})
-    copy.settings["unix_socket_directories"] = str(copy.directory)
-    standby = None
     hosts = f"standby-*, {HOST}:5433"
-    try:
-        with source.connect() as connection:
-            connection.execute("CREATE EXTENSION scru; CREATE ROLE plain LOGIN")
-            connection.execute(HOSTS.replace("db1, db2:5433, standby-*", hosts))
+    with ExitStack() as stack:
+        stack.callback(shutil.rmtree, archive, ignore_errors=True)
+        run(source, "CREATE EXTENSION scru; CREATE ROLE plain LOGIN")
+        run(source, HOSTS.replace("db1, db2:5433, standby-*", hosts))
         set_node(source, 1)
-        source.run("pg_basebackup", "--checkpoint=fast", "--no-sync", "--pgdata", copy.data, as_server=True)
+        copy = copy_of(source, port="5434", archive_mode="off", restore_command=f"cp {archive}/%f %p")
+        stack.callback(copy.remove)
         (copy.data / "recovery.signal").touch()
         give_to_server_user(copy.data / "recovery.signal")
         drawn = source.rows("SELECT gen_scru64()::text FROM generate_series(1, 1000)")
@@ -532,21 +437,15 @@ def test_a_copy_by_recovery_does_not_use_the_node_of_its_source(new_server, prel
         if preload:
             wait_until(lambda: f"ERROR:  {errors['scru64'][1]}" in copy.log_text(), "the log has the error")
 
-        with copy.connect() as connection:
-            connection.execute(page.sql("Hosts of a node").replace("db7", HOST.upper()))
+        run(copy, page.sql("Hosts of a node").replace("db7", HOST.upper()))
         drawn += copy.rows("SELECT gen_scru64()::text FROM generate_series(1, 1000)")
         drawn += source.rows("SELECT gen_scru64()::text FROM generate_series(1, 1000)")
         assert_all_different([id_ for (id_,) in drawn])
         assert nodes_of([id_ for (id_,) in drawn]) == {1, 7}
 
         # A standby that is not in the list says so before its promotion.
-        standby = source.standby(port="5435")
+        standby = stack.enter_context(source.standby(port="5435"))
         assert [draw for _, draw, _ in standby.rows(state)] == ["refuse", "refuse"]
-    finally:
-        copy.remove()
-        if standby:
-            standby.remove()
-        shutil.rmtree(archive, ignore_errors=True)
 
 
 def test_which_hosts_a_list_names(new_server):
@@ -559,9 +458,9 @@ def test_which_hosts_a_list_names(new_server):
         query = "SELECT draw FROM scru_generators() WHERE type = 'scru64'"
         for hosts in named + others:
             connection.execute("SELECT set_config('scru.node_hosts', %s, false)", [hosts])
-            refused = column(connection, query) == ["refuse"]
-            assert refused == (hosts in others), hosts
-            if refused:
+            refuses = connection.execute(query).fetchone() == ("refuse",)
+            assert refuses == (hosts in others), hosts
+            if refuses:
                 with expect.error(*not_of_this_server("scru64_node", "0/4", 5433, hosts)):
                     connection.execute("SELECT gen_scru64()")
             else:
@@ -572,9 +471,8 @@ def test_which_hosts_a_list_names(new_server):
 def test_who_sets_another_list_of_hosts(new_server, preload):
     """A superuser, and the options of a connection. If the library is preloaded, the server refuses such options."""
     server = new_server({"shared_preload_libraries": preload})
-    with server.connect() as connection:
-        connection.execute("CREATE EXTENSION scru; CREATE ROLE plain LOGIN")
-        connection.execute(HOSTS.replace("db1, db2:5433, standby-*", "nobody"))
+    run(server, "CREATE EXTENSION scru; CREATE ROLE plain LOGIN")
+    run(server, HOSTS.replace("db1, db2:5433, standby-*", "nobody"))
     other, draw = "SET scru.node_hosts = '*'", "SELECT gen_scru64()"
     options = {"user": "plain", "options": "-c scru.node_hosts=*"}
     denied = 'permission denied to set parameter "scru.node_hosts"'
@@ -596,11 +494,3 @@ def test_who_sets_another_list_of_hosts(new_server, preload):
     with server.connect() as connection:
         connection.execute(other)
         connection.execute(draw)
-
-
-def test_a_file_of_a_copy_does_not_override_the_catalog(new_server):
-    server = new_server({"scru.scru64_node": "7/4", "scru.ulidflake_scalability": "1"})
-    with server.connect() as connection:
-        connection.execute("CREATE EXTENSION scru")
-    set_node(server, 1)
-    assert nodes_of([server.value("SELECT gen_scru64()::text")]) == {1}
