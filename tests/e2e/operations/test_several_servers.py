@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-import shutil
 import socket
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from pathlib import Path
 
 import psycopg
 import pytest
@@ -18,7 +15,7 @@ import page
 from idtypes import SCRU64, ULIDFLAKE
 from load import Load, assert_all_different
 from programs import needs
-from server import TEMPORARY, Server, give_to_server_user, since, wait_until
+from server import Server, since, wait_until
 
 TABLE = "CREATE TABLE orders (id scru64 PRIMARY KEY DEFAULT gen_scru64(), note text)"
 ROWS = 200
@@ -31,7 +28,7 @@ IDS = "SELECT id::text FROM orders ORDER BY id"
 REFUSED = "ERROR:  replicated row bears the node of this server: {}"
 
 
-def nodes_of(ids: list[str], size: int = 4) -> set[int]:
+def nodes_of(ids: Iterable[str], size: int = 4) -> set[int]:
     """Returns the nodes in these scru64 IDs."""
     return {(SCRU64.value(id_) & 0xFFFFFF) >> (24 - size) for id_ in ids}
 
@@ -349,41 +346,6 @@ def test_a_citus_node_takes_the_number_of_its_group(new_server, group):
 # --------------------------------------------------------------------------------------------------------------- copies
 
 
-def copy_of(source: Server, **settings: str) -> Server:
-    """Returns a copy of the data of a server, with its settings and these, that is not started."""
-    copy = Server({**source.settings, **settings})
-    copy.settings["unix_socket_directories"] = str(copy.directory)
-    source.run("pg_basebackup", "--checkpoint=fast", "--no-sync", "--pgdata", copy.data, as_server=True)
-    return copy
-
-
-def test_a_copy_takes_a_node_of_its_own(new_server):
-    """A copy has the node of its source until the node is changed. A server cannot detect that it is a copy."""
-    source = new_server()
-    run(source, "CREATE EXTENSION scru")
-    set_node(source, 1)
-    copy = copy_of(source)
-    try:
-        copy.start()
-        assert nodes_of([copy.value("SELECT gen_scru64()::text")]) == {1}
-        set_node(copy, 7)
-        with ExitStack() as stack:
-            loads = [
-                stack.enter_context(Load(server.connect, id_type))
-                for id_type in (SCRU64, ULIDFLAKE)
-                for server in (source, copy)
-            ]
-            for load in loads:
-                load.wait_for(ROWS)
-        ids = [load.ids for load in loads]
-        assert [nodes_of(of_load) for of_load in ids[:2]] == [{1}, {7}]
-        assert [{ULIDFLAKE.value(id_) & 31 for id_ in of_load} for of_load in ids[2:]] == [{1}, {7}]
-        assert_all_different(*ids[:2])
-        assert_all_different(*ids[2:])
-    finally:
-        copy.remove()
-
-
 HOST = socket.gethostname()
 HOSTS = page.inline("ALTER ROLE ALL SET scru.node_hosts")
 
@@ -400,28 +362,20 @@ def not_of_this_server(name: str, value: str, port: int, hosts: str) -> tuple[st
 
 
 @pytest.mark.parametrize("preload", ["", "scru"], ids=["loaded by sessions", "preloaded"])
-def test_a_copy_by_recovery_does_not_use_the_node_of_its_source(new_server, preload):
-    """A server that point-in-time recovery has created runs beside its source, on another port of the host."""
-    archive = Path(tempfile.mkdtemp(prefix="scru-archive-", dir=TEMPORARY))
-    give_to_server_user(archive)
-    settings = {"archive_mode": "on", "archive_command": f"cp %p {archive}/%f", "port": "5433"}
-    source = new_server({**settings, "shared_preload_libraries": preload})
+def test_a_copy_does_not_use_the_node_of_its_source(new_server, preload):
+    """It runs beside its source, on another port of the host."""
+    source = new_server({"port": "5433", "shared_preload_libraries": preload})
     hosts = f"standby-*, {HOST}:5433"
+    copy = Server({**source.settings, "port": "5434"})
+    copy.settings["unix_socket_directories"] = str(copy.directory)
     with ExitStack() as stack:
-        stack.callback(shutil.rmtree, archive, ignore_errors=True)
+        stack.callback(copy.remove)
         run(source, "CREATE EXTENSION scru; CREATE ROLE plain LOGIN")
         run(source, HOSTS.replace("db1, db2:5433, standby-*", hosts))
         set_node(source, 1)
-        copy = copy_of(source, port="5434", archive_mode="off", restore_command=f"cp {archive}/%f %p")
-        stack.callback(copy.remove)
-        (copy.data / "recovery.signal").touch()
-        give_to_server_user(copy.data / "recovery.signal")
-        drawn = source.rows("SELECT gen_scru64()::text FROM generate_series(1, 1000)")
-        segment = source.value("SELECT pg_walfile_name(pg_switch_wal())")
-        wait_until((archive / segment).exists, "the WAL is archived")
+        source.run("pg_basebackup", "--checkpoint=fast", "--no-sync", "--pgdata", copy.data, as_server=True)
+        drawn = draw_many(source)
         copy.start()
-        wait_until(lambda: not copy.value("SELECT pg_is_in_recovery()"), "the recovery has finished")
-
         errors = {
             "scru64": not_of_this_server("scru64_node", "1/4", 5434, hosts),
             "ulidflake": not_of_this_server("ulidflake_scalability", "1", 5434, hosts),
@@ -438,14 +392,19 @@ def test_a_copy_by_recovery_does_not_use_the_node_of_its_source(new_server, prel
             wait_until(lambda: f"ERROR:  {errors['scru64'][1]}" in copy.log_text(), "the log has the error")
 
         run(copy, page.sql("Hosts of a node").replace("db7", HOST.upper()))
-        drawn += copy.rows("SELECT gen_scru64()::text FROM generate_series(1, 1000)")
-        drawn += source.rows("SELECT gen_scru64()::text FROM generate_series(1, 1000)")
-        assert_all_different([id_ for (id_,) in drawn])
-        assert nodes_of([id_ for (id_,) in drawn]) == {1, 7}
+        drawn += draw_many(copy) + draw_many(source)
+        ids, flakes = zip(*drawn, strict=True)
+        assert_all_different(ids)
+        assert_all_different(flakes)
+        assert nodes_of(ids) == {ULIDFLAKE.value(flake) & 31 for flake in flakes} == {1, 7}
 
         # A standby that is not in the list says so before its promotion.
         standby = stack.enter_context(source.standby(port="5435"))
         assert [draw for _, draw, _ in standby.rows(state)] == ["refuse", "refuse"]
+
+
+def draw_many(server: Server) -> list[tuple[str, str]]:
+    return server.rows("SELECT gen_scru64()::text, gen_ulidflake()::text FROM generate_series(1, 1000)")
 
 
 def test_which_hosts_a_list_names(new_server):
