@@ -24,7 +24,10 @@ PARTS = {
 }
 
 
-def members(which: str = "LIKE 'scru%'") -> str:
+ALL = "LIKE 'scru%'"
+
+
+def members(which: str = ALL) -> str:
     """Returns the query for the members of the extensions whose names meet a condition."""
     return f"""
         SELECT classid, objid FROM pg_depend WHERE deptype = 'e' AND refclassid = 'pg_extension'::regclass
@@ -32,7 +35,7 @@ def members(which: str = "LIKE 'scru%'") -> str:
     """
 
 
-def is_part(catalog: str, which: str = "LIKE 'scru%'") -> str:
+def is_part(catalog: str, which: str = ALL) -> str:
     """Returns the condition on the row `t` of a catalog that is a member of such an extension, or a part of one."""
     members_of = f"(SELECT objid FROM ({members(which)}) AS members)"
     return " OR ".join(f"t.{column} IN {members_of}" for column in PARTS[catalog])
@@ -44,16 +47,18 @@ def oids(connection: psycopg.Connection) -> dict[str, int]:
     return dict(connection.execute(query).fetchall())
 
 
-def everything(connection: psycopg.Connection) -> dict[str, list[str]]:
-    """Returns the members with their comments, and their rows of all catalogs. Descriptions take the place of OIDs."""
-    described = "SELECT objid, pg_describe_object(classid, objid, 0), obj_description(objid, classid::regclass::name) "
-    found = connection.execute(f"{described} FROM ({members()}) AS members").fetchall()
-    names = {str(oid): description for oid, description, _ in found}
+def everything(connection: psycopg.Connection, which: str = ALL) -> dict[str, list[str]]:
+    """Returns the members of extensions with their comments, and their rows of all catalogs. Descriptions take the
+    place of the OIDs of members, of whichever extension, and of schemas."""
+    names = {str(oid): description for description, oid in oids(connection).items()}
     arrays = f"SELECT oid::text, typname FROM pg_type WHERE typelem IN (SELECT objid FROM ({members()}) AS members)"
-    names |= dict(connection.execute(arrays).fetchall())
-    result = {"members": sorted(f"{description}: {comment}" for _, description, comment in found)}
+    schemas = "SELECT oid::text, nspname FROM pg_namespace WHERE oid >= 16384"
+    names |= dict(connection.execute(f"{arrays} UNION ALL {schemas}").fetchall())
+    described = "SELECT pg_describe_object(classid, objid, 0), obj_description(objid, classid::regclass::name)"
+    found = connection.execute(f"{described} FROM ({members(which)}) AS members").fetchall()
+    result = {"members": sorted(f"{description}: {comment}" for description, comment in found)}
     dependencies = f"""
-        WITH members AS ({members()})
+        WITH members AS ({members(which)})
         SELECT pg_describe_object(classid, objid, objsubid), pg_describe_object(refclassid, refobjid, refobjsubid),
                deptype
         FROM pg_depend WHERE (classid, objid) IN (TABLE members) OR (refclassid, refobjid) IN (TABLE members)
@@ -67,8 +72,7 @@ def everything(connection: psycopg.Connection) -> dict[str, list[str]]:
         trees = "|| jsonb_build_object({})".format(
             "'proargdefaults', pg_get_expr(proargdefaults, 0), 'prosqlbody', pg_get_function_sqlbody(t.oid)"
         ) * (catalog == "pg_proc")
-        query = f"SELECT (to_jsonb(t) {own} {trees})::text FROM {catalog} AS t WHERE {is_part(catalog)}"
+        query = f"SELECT (to_jsonb(t) {own} {trees})::text FROM {catalog} AS t WHERE {is_part(catalog, which)}"
         rows = [row for (row,) in connection.execute(query)]
-        assert rows
         result[catalog] = sorted(re.sub(r"\d+", lambda oid: names.get(oid[0], oid[0]), row) for row in rows)
     return result
