@@ -10,8 +10,6 @@ import os
 import re
 import shlex
 import shutil
-import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -116,44 +114,22 @@ def test_an_rpm_package_has_the_same_files(packages, package, tmp_path):
 
 
 @as_root
-@on_the_oldest
-def test_three_commands_of_the_readme(machine, package):
-    """The README's commands install the package, generate an ID and return its time, in less than a minute. The machine
-    has neither a compiler nor a network."""
+def test_installation_and_removal(machine, package):
+    """The README's commands install the package, and its first statements and the test for autopkgtest run. The machine
+    has neither a compiler nor a network. Purging the package removes its files."""
     for compiler in ("cargo", "rustc", "cc"):
         with pytest.raises(RuntimeError, match="No such file or directory"):
             machine.run(compiler, "--version")
-    commands = readme_commands(package.name)
-    assert len(commands) == 3
-    machine.copy(package)
-    begin = time.monotonic()
-    printed = ""
-    for command in commands:
-        words = shlex.split(command.replace("apt install", "apt install --yes"))
-        assert words.pop(0) == "sudo"
-        user = words[1] if words[0] == "-u" else "root"
-        printed = machine.run(*words[2 if words[0] == "-u" else 0 :], user=user)
-    assert time.monotonic() - begin < 60
-    assert re.search(r"^ \d{4}-\d\d-\d\d \d\d:\d\d:\d\d", printed, re.MULTILINE)
-    with machine.connect() as connection:
-        connection.execute(getting_started())
-
-
-def readme_commands(package: str) -> list[str]:
-    """Returns the README's commands that install the package and generate an ID, with the name of the package."""
+    before = machine_files(machine)
     readme = (ROOT / "README.md").read_text()
     assert "\nsudo apt install ./target/deb/*/postgresql-*-scru_*.deb\n" in readme
-    queries = re.findall(r"^sudo -u postgres psql -c .*", readme, re.MULTILINE)
-    return [f"sudo apt install ./{package}", *queries]
-
-
-@as_root
-def test_getting_started_and_removal(machine, package):
-    """The README's first statements and the test for autopkgtest run with the package. Purging it removes its files."""
-    before = machine_files(machine)
     install(machine, package)
+    create, generate = re.findall(r"^sudo -u postgres (psql -c .*)", readme, re.MULTILINE)
+    machine.run(*shlex.split(create), user="postgres")
+    printed = machine.run(*shlex.split(generate), user="postgres")
+    assert re.search(r"^ \d{4}-\d\d-\d\d \d\d:\d\d:\d\d", printed, re.MULTILINE)
     with machine.connect() as connection:
-        connection.execute(getting_started())
+        connection.execute(re.search(r"## Getting started\n.*?```sql\n(.*?)```", readme, re.DOTALL)[1])
         rows = connection.execute("SELECT count(*), pg_typeof(id)::text FROM orders GROUP BY 2").fetchall()
         assert rows == [(2, "scru128")]
     shutil.copytree(ROOT / "packaging/debian/tests", machine.root / "tmp/tests")
@@ -163,11 +139,6 @@ def test_getting_started_and_removal(machine, package):
     assert machine_files(machine) == before
     with machine.connect() as connection, pytest.raises(psycopg.errors.UndefinedFile):
         connection.execute("SELECT gen_scru64()")
-
-
-def getting_started() -> str:
-    """Returns the README's first statements."""
-    return re.search(r"## Getting started\n.*?```sql\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)[1]
 
 
 def machine_files(machine: Machine) -> set[str]:
@@ -210,22 +181,10 @@ def test_upgrade_in_use(machine, package, next_package):
         [(backend,)] = old.execute("SELECT pg_backend_pid()").fetchall()
         assert f"{LIBRARY} (deleted)" in (machine.root / f"proc/{backend}/maps").read_text()
         with machine.connect() as new:
-            draw_at_once(old=old, new=new)
+            statement = "INSERT INTO drawn SELECT gen_ulidflake(), gen_scru64(), %s FROM generate_series(1, 200000)"
+            with ThreadPoolExecutor() as pool:
+                list(pool.map(lambda session, name: session.execute(statement, [name]), (old, new), ("old", "new")))
             assert new.execute("SELECT count(*) FROM drawn").fetchall() == [(400_001,)]
             for column in ("id", "flake"):
                 twice = f"SELECT {column}, array_agg(source) FROM drawn GROUP BY 1 HAVING count(*) > 1 LIMIT 10"
                 assert new.execute(twice).fetchall() == []
-
-
-def draw_at_once(**sessions: psycopg.Connection) -> None:
-    """Generates IDs in all sessions concurrently."""
-    together = threading.Barrier(len(sessions))
-    statement = "INSERT INTO drawn SELECT gen_ulidflake(), gen_scru64(), %s FROM generate_series(1, 20000)"
-
-    def draw(name: str) -> None:
-        for _ in range(10):
-            together.wait()
-            sessions[name].execute(statement, [name])
-
-    with ThreadPoolExecutor() as pool:
-        list(pool.map(draw, sessions))

@@ -22,10 +22,6 @@ HEADINGS = re.findall(r"^###? (.*)$", PAGE, re.MULTILINE)
 
 # ------------------------------------------------------------------------------------------------------- the migrations
 
-UUID_V7 = """CREATE FUNCTION uuid_v7(at timestamptz) RETURNS uuid LANGUAGE sql VOLATILE RETURN
-    overlay(overlay(gen_random_uuid()::text
-                    PLACING lpad(to_hex((extract(epoch FROM at) * 1000)::bigint >> 16), 8, '0') FROM 1)
-            PLACING lpad(to_hex((extract(epoch FROM at) * 1000)::bigint & 65535), 4, '0') || '-7' FROM 10)::uuid"""
 SNOWFLAKE = """CREATE SEQUENCE snowflakes;
     CREATE FUNCTION snowflake(at timestamptz) RETURNS bigint LANGUAGE sql VOLATILE RETURN
     floor(extract(epoch FROM at) * 1000)::bigint - 1288834974657 << 22 | nextval('snowflakes') % 4194304"""
@@ -75,9 +71,9 @@ ONLINE = "Online migration"
 V7 = Recipe(
     "uuid",
     "scru128",
-    "uuid PRIMARY KEY DEFAULT uuid_v7(clock_timestamp())",
-    "uuid_v7(at)",
-    setup=UUID_V7,
+    "uuid PRIMARY KEY DEFAULT gen_uuidv7()",
+    "gen_uuidv7(at)",
+    setup="CREATE EXTENSION scru_uuidv7",
     new_text="id::uuid::text",
     time="id::timestamptz",
 )
@@ -106,7 +102,6 @@ BACK = Recipe(
 RECIPES = [
     V7,
     replace(V7, new="ulid"),
-    V4,
     UNEXTENDED,
     BIGINT,
     replace(BIGINT, new="ulidflake"),
@@ -335,7 +330,6 @@ MIGRATIONS = [
     replace(
         TO_SCRU128,
         new="uuid",
-        setup="CREATE EXTENSION scru_uuidv7",
         instead=(("gen_scru128", "gen_uuidv7"), ("scru128", "uuid")),
         time="uuidv7_timestamp(id)",
     ),
