@@ -167,14 +167,6 @@ def replicate_by_pglogical(new_writers) -> list[Server]:
     return servers
 
 
-def replicate_to_the_second(servers: list[Server], options: str = "copy_data = false") -> None:
-    """Replicates the first server's writes to the second with logical replication."""
-    first, second = servers
-    publication, subscription = page.sql("Logical replication").split(";\n", 1)
-    run(first, publication)
-    subscribe(second, first, subscription.replace("origin = none, copy_data = false", options))
-
-
 @pytest.mark.parametrize(
     "replicate",
     [
@@ -246,49 +238,45 @@ def test_two_servers_with_one_node(new_writers):
     assert column(second, IDS) == ids
 
 
-def test_an_apply_worker_after_a_change_of_the_node(new_writers):
-    """The worker keeps its node until it is terminated."""
-    servers = new_writers(TABLE)
-    first, second = servers
-    run(second, page.sql("Several writers"))
-    replicate_to_the_second(servers)
-    worker = "SELECT pid FROM pg_stat_subscription WHERE pid IS NOT NULL"
-    # The worker loads its node, 2.
-    of_first = first.value(INSERT)
-    wait_until(lambda: column(second, IDS) == [of_first], "the row arrives")
-    set_node(second, 3)
-    accepted, refused = column(second, "SELECT gen_scru64()::text FROM generate_series(1, 2)")
-    run(first, f"INSERT INTO orders VALUES ('{accepted}')")
-    wait_until(lambda: column(second, IDS) == sorted([of_first, accepted]), "the worker compares with node 2")
-    [old] = column(second, worker)
-    second.rows(TERMINATE)
-    wait_until(lambda: column(second, worker) not in ([], [old]), "the server starts a worker")
-    run(first, f"INSERT INTO orders VALUES ('{refused}')")
-    wait_until(lambda: REFUSED.format(refused) in second.log_text(), "the worker compares with node 3")
-
-
-def test_the_trigger_during_the_initial_copy(new_writers):
+def test_the_trigger_during_the_initial_copy_and_after_a_change_of_the_node(new_writers):
     """The trigger, here that of ulidflake, refuses a row that the copy returns to its server. Without it, the copy
-    completes. Created after the copy, the trigger refuses such a row, and admits those of the other server."""
-    servers = new_writers(TABLE.replace("scru64", "ulidflake"))
-    first, second = servers
-    copied, streamed = column(second, "SELECT gen_ulidflake()::text FROM generate_series(1, 2)")
-    insert = "INSERT INTO orders (id) VALUES ('{}')"
-    run(first, insert.format(copied))
+    completes. Created after the copy, it admits rows of the other server. A worker keeps its node until it ends."""
+    first, second = new_writers(TABLE.replace("scru64", "ulidflake"))
+
+    def draw() -> str:
+        return second.value("SELECT gen_ulidflake()::text")
+
+    def write(id_: str) -> None:
+        run(first, f"INSERT INTO orders VALUES ('{id_}')")
+
+    copied = draw()
+    write(copied)
     run(second, page.sql("Several writers").replace("scru64", "ulidflake"))
-    replicate_to_the_second(servers, "copy_data = true")
+    publication, subscription = page.sql("Logical replication").split(";\n", 1)
+    run(first, publication)
+    subscribe(second, first, subscription.replace("origin = none, copy_data = false", "copy_data = true"))
     wait_until(lambda: REFUSED.format(copied) in second.log_text(), "the copy is refused")
     assert column(second, IDS) == []
     run(second, "ALTER TABLE orders DISABLE TRIGGER refuse_local_node")
     state = "SELECT srsubstate FROM pg_subscription_rel"
     wait_until(lambda: column(second, state) == ["r"], "the copy is complete")
     assert column(second, IDS) == [copied]
+
     run(second, "ALTER TABLE orders ENABLE REPLICA TRIGGER refuse_local_node")
-    of_first = first.value(INSERT)
-    wait_until(lambda: column(second, IDS) == sorted([copied, of_first]), "the row is applied")
-    run(first, insert.format(streamed))
-    wait_until(lambda: REFUSED.format(streamed) in second.log_text(), "the row is refused")
-    assert column(second, IDS) == sorted([copied, of_first])
+    rows = [copied, first.value(INSERT)]
+    wait_until(lambda: column(second, IDS) == sorted(rows), "the row is applied, by a worker with the node 2")
+    set_node(second, 3)
+    rows.append(draw())
+    write(rows[-1])
+    wait_until(lambda: column(second, IDS) == sorted(rows), "the worker compares with node 2")
+    worker = "SELECT pid FROM pg_stat_subscription WHERE pid IS NOT NULL"
+    [old] = column(second, worker)
+    second.rows(TERMINATE)
+    wait_until(lambda: column(second, worker) not in ([], [old]), "the server starts a worker")
+    refused = draw()
+    write(refused)
+    wait_until(lambda: REFUSED.format(refused) in second.log_text(), "the worker compares with node 3")
+    assert column(second, IDS) == sorted(rows)
 
 
 @needs("pglogical")
