@@ -11,9 +11,11 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from idtypes import TYPES, IdType
+from idtypes import SCRU64, SCRU128, IdType
 from server import BINDIR, OLD_BINDIR, Server
 
+# One passed by value, one by reference.
+TYPES = [SCRU64, SCRU128]
 MIXED_ROWS = Path(__file__).parents[3] / "sql/contrib/mixed_rows.sql"
 DEFINITIONS = [
     line for line in (Path(__file__).parent / "definitions.sql").read_text().splitlines() if not line.startswith("--")
