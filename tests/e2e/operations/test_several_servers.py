@@ -281,8 +281,7 @@ def test_the_trigger_during_the_initial_copy_and_after_a_change_of_the_node(new_
 
 @needs("pglogical")
 def test_the_trigger_refuses_the_local_node(new_writers):
-    """With pglogical: a row of the other server with the local node stops the replication until the node is changed.
-    test_node.py tests logical replication."""
+    """With pglogical: a row of the other server with the local node stops the replication until the node is changed."""
     first, second = replicate_by_pglogical(new_writers)
     run(second, page.sql("Several writers"))
     set_node(first, 2)
