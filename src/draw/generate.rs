@@ -109,13 +109,11 @@ fn wait<T: Type>(until: i64, private_from: Option<i64>) -> Result<(), Error> {
 
 /// `gen_T(timestamptz) → T`. Raises 22008 for a time outside the range, or within a reserved tick.
 pub fn generate_at<T: Type>(call: Call) -> Result<Datum, Error> {
-    let tick =
-        epoch::unix_micros(call.int8(0)).and_then(|micros| T::TICKS.generated_at(micros).ok()).ok_or_else(|| {
-            let [first, end] = [1, T::TICKS.max].map(|tick| epoch::text(epoch::of(T::first_of(tick))));
-            let detail =
-                format!("A {} can be generated for times from {first} up to, but not including, {end}.", T::NAME);
-            Error::time_out_of_range::<T>().detail(detail)
-        })?;
+    let tick = epoch::unix_micros(call.int8(0)).and_then(|micros| T::TICKS.generated_at(micros)).ok_or_else(|| {
+        let [first, end] = [1, T::TICKS.max].map(|tick| epoch::text(epoch::of(T::first_of(tick))));
+        let detail = format!("A {} can be generated for times from {first} up to, but not including, {end}.", T::NAME);
+        Error::time_out_of_range::<T>().detail(detail)
+    })?;
     let id = T::random_of(tick, &mut Random::get(clock::now())?);
     Ok(id.to_datum())
 }

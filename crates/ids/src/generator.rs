@@ -4,7 +4,7 @@ use core::fmt::{self, Debug};
 
 use rand::Rng;
 
-use crate::{SortableId, TimeError};
+use crate::SortableId;
 
 /// An ID with the generator of its ID system.
 pub trait GeneratedId: SortableId {
@@ -43,7 +43,9 @@ pub trait GeneratedId: SortableId {
     }
 
     /// Returns the tick of the last ID, or 0 if no ID has been generated.
-    fn state_tick(state: Self::State) -> u64;
+    fn state_tick(state: Self::State) -> u64 {
+        Self::last_id(state).map_or(0, Self::tick)
+    }
 
     /// Returns a state from which every generated ID is greater than all IDs of `tick`.
     fn state_after(tick: u64, rng: &mut impl Rng) -> Self::State;
@@ -252,7 +254,7 @@ pub fn place_strictly<T: GeneratedId>(last: u64, now: i64) -> Result<Moment, Ste
 
 /// Returns the tick of the clock; [`Refusal::ClockOutOfRange`] if no ID of this tick may be generated.
 fn clock_tick<T: GeneratedId>(now: i64) -> Result<u64, Refusal> {
-    T::TICKS.generated_at(now).map_err(|TimeError| Refusal::ClockOutOfRange)
+    T::TICKS.generated_at(now).ok_or(Refusal::ClockOutOfRange)
 }
 
 #[cfg(test)]

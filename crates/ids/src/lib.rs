@@ -48,7 +48,7 @@ pub use snowflake::Snowflake;
 pub use sql::{Field, FieldValue, Getter, SqlId};
 pub use standalone::{Clock, Generator, SystemClock};
 #[doc(hidden)]
-pub use time::{Ticks, TimeError};
+pub use time::Ticks;
 pub use ulid::Ulid;
 pub use ulidflake::{Ulidflake, UlidflakeOverflow, UlidflakeSettings};
 pub use uuidv7::Uuidv7;

@@ -4,7 +4,8 @@ use rand::Rng;
 
 use crate::digits::BASE36;
 use crate::generator::{Context, Moment, Refusal, Step, packed, place_in_time};
-use crate::{Field, GeneratedId, Getter, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks};
+use crate::sql::fields;
+use crate::{Field, GeneratedId, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks};
 
 const MAX_COUNTER: u32 = (1 << 24) - 1;
 
@@ -187,23 +188,11 @@ impl SqlId for Scru128 {
     const SUMMARY: &'static str =
         "SCRU128: 128-bit ID in order of creation, unique without coordination (25 Base36 digits)";
     const WIDE_INTEGER: bool = true;
-    const FIELDS: &'static [Field<Self>] = &[
-        Field {
-            name: "counter_hi",
-            summary: "24 random bits, renewed once a second, counted up when counter_lo overflows",
-            getter: Getter::Bits24(Self::counter_hi),
-        },
-        Field {
-            name: "counter_lo",
-            summary: "24 bits, random at the start of every millisecond, then counted up",
-            getter: Getter::Bits24(Self::counter_lo),
-        },
-        Field {
-            name: "entropy",
-            summary: "32 random bits, renewed for every ID",
-            getter: Getter::Bits32(Self::entropy),
-        },
-    ];
+    const FIELDS: &'static [Field<Self>] = fields! {
+        Bits24 counter_hi "24 random bits, renewed once a second, counted up when counter_lo overflows",
+        Bits24 counter_lo "24 bits, random at the start of every millisecond, then counted up",
+        Bits32 entropy "32 random bits, renewed for every ID",
+    };
 }
 
 #[cfg(test)]

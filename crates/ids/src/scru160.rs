@@ -4,7 +4,8 @@ use rand::Rng;
 
 use crate::digits::{BASE16, BASE32HEX};
 use crate::generator::{Context, Moment, State, Step, packed, place_in_time};
-use crate::{Field, GeneratedId, Getter, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks};
+use crate::sql::fields;
+use crate::{Field, GeneratedId, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks};
 
 /// The length of the hexadecimal text, in digits.
 const HEX_LEN: usize = 40;
@@ -252,23 +253,11 @@ impl GeneratedId for Scru160 {
 impl SqlId for Scru160 {
     const SUMMARY: &'static str =
         "SCRU160: 160-bit ID in order of creation, unique without coordination (32 base32hex digits)";
-    const FIELDS: &'static [Field<Self>] = &[
-        Field {
-            name: "counter",
-            summary: "16 bits, random at the start of every millisecond, then counted up",
-            getter: Getter::Bits24(|id| u32::from(id.counter())),
-        },
-        Field {
-            name: "random16",
-            summary: "16 random bits, renewed for every ID",
-            getter: Getter::Bits24(|id| u32::from(id.random16())),
-        },
-        Field {
-            name: "random80",
-            summary: "80 random bits, renewed for every ID",
-            getter: Getter::Bits80(Self::random80),
-        },
-    ];
+    const FIELDS: &'static [Field<Self>] = fields! {
+        Bits24 counter "16 bits, random at the start of every millisecond, then counted up",
+        Bits24 random16 "16 random bits, renewed for every ID",
+        Bits80 random80 "80 random bits, renewed for every ID",
+    };
 }
 
 #[cfg(test)]

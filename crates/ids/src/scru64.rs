@@ -288,10 +288,6 @@ impl GeneratedId for Scru64 {
         Some(format!("{}/{}", settings.node.id, settings.node.size))
     }
 
-    fn state_tick(state: u64) -> u64 {
-        Self(state).timestamp()
-    }
-
     fn state_after(tick: u64, _: &mut impl Rng) -> u64 {
         Self::last_of(tick.min(Self::TICKS.max)).0
     }
@@ -313,6 +309,11 @@ impl GeneratedId for Scru64 {
     }
 }
 
+/// Returns a field that depends on the size of the node ID.
+const fn of_size(name: &'static str, summary: &'static str, get: fn(Scru64, i32) -> u32) -> Field<Scru64> {
+    Field { name, summary, getter: Getter::Bits24By { parameter: "node_id_size", range: 1..=23, get } }
+}
+
 impl SqlId for Scru64 {
     const SUMMARY: &'static str = "SCRU64: 64-bit ID in order of creation, unique by its node (12 Base36 digits)";
     const NODE_SETTING: Option<&'static str> = Some("scru64_node");
@@ -322,24 +323,12 @@ impl SqlId for Scru64 {
             summary: "24 bits: the node ID, and below it the counter",
             getter: Getter::Bits24(Self::node_ctr),
         },
-        Field {
-            name: "node_id",
-            summary: "The node that made the ID",
-            getter: Getter::Bits24By {
-                parameter: "node_id_size",
-                range: 1..=23,
-                get: |id, node_id_size| id.node_id(node_id_size as u32),
-            },
-        },
-        Field {
-            name: "counter",
-            summary: "The bits below the node ID, random at the start of every tick, then counted up",
-            getter: Getter::Bits24By {
-                parameter: "node_id_size",
-                range: 1..=23,
-                get: |id, node_id_size| id.counter(node_id_size as u32),
-            },
-        },
+        of_size("node_id", "The node that made the ID", |id, size| id.node_id(size as u32)),
+        of_size(
+            "counter",
+            "The bits below the node ID, random at the start of every tick, then counted up",
+            |id, size| id.counter(size as u32),
+        ),
     ];
 }
 

@@ -40,6 +40,18 @@ pub struct Field<T: 'static> {
     pub getter: Getter<T>,
 }
 
+/// The fields of a type, one a line: the width, the name, which is that of the method that reads it, and the description.
+macro_rules! fields {
+    ($($width:ident $name:ident $summary:literal,)*) => {
+        &[$($crate::Field {
+            name: stringify!($name),
+            summary: $summary,
+            getter: $crate::Getter::$width(|id| id.$name().into()),
+        }),*]
+    };
+}
+pub(crate) use fields;
+
 /// The width of a field, and the function that reads it.
 #[derive(Debug)]
 pub enum Getter<T: 'static> {

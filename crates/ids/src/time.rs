@@ -1,20 +1,6 @@
 //! Timestamps: conversions between times and the ticks of a type.
 
-use std::error::Error;
-use std::fmt;
 use std::ops::Bound;
-
-/// An error returned when a time is outside the range of a type's timestamp.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TimeError;
-
-impl fmt::Display for TimeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the time is out of range")
-    }
-}
-
-impl Error for TimeError {}
 
 /// The epoch, the unit and the range of a type's timestamp, which counts ticks.
 ///
@@ -49,39 +35,24 @@ impl Ticks {
         micros.saturating_sub(self.epoch).div_euclid(self.micros).saturating_mul(self.micros).saturating_add(self.epoch)
     }
 
-    /// Returns the first tick that starts at or after the time `micros`, which is tick 0 for a time before the epoch.
-    ///
-    /// # Errors
-    /// Returns [`TimeError`] if `micros` is after the start of the last tick.
-    pub const fn at_or_after(self, micros: i64) -> Result<u64, TimeError> {
-        if micros <= self.epoch {
-            return Ok(0);
-        }
-        let tick = (micros.saturating_sub(self.epoch) as u64).div_ceil(self.micros as u64);
-        if tick <= self.max { Ok(tick) } else { Err(TimeError) }
+    /// Returns the first tick that starts at or after the time `micros`, which is tick 0 for a time before the epoch, or `None` if
+    /// `micros` is after the start of the last tick.
+    pub fn at_or_after(self, micros: i64) -> Option<u64> {
+        self.within(Bound::Included(micros), Bound::Unbounded).map(|(first, _)| first)
     }
 
-    /// Returns the tick that contains the time `micros`, if IDs of this tick may be generated. Tick 0 and the last tick are
-    /// reserved.
-    ///
-    /// # Errors
-    /// Returns [`TimeError`] if `micros` is within a reserved tick or outside the range.
-    pub const fn generated_at(self, micros: i64) -> Result<u64, TimeError> {
+    /// Returns the tick that contains the time `micros`, or `None` if no ID of this tick may be generated: tick 0 and the last tick
+    /// are reserved.
+    pub fn generated_at(self, micros: i64) -> Option<u64> {
         // Both bounds are constants for a type, so the compiler merges the two comparisons into one.
-        if self.start(1) <= micros && micros < self.start(self.max) {
-            Ok((micros - self.epoch) as u64 / self.micros as u64)
-        } else {
-            Err(TimeError)
-        }
+        let is_generated = self.start(1) <= micros && micros < self.start(self.max);
+        is_generated.then(|| (micros - self.epoch) as u64 / self.micros as u64)
     }
 
     /// Returns the tick that contains the time `micros`, or the nearest tick if `micros` is outside the range.
-    pub const fn nearest(self, micros: i64) -> u64 {
-        if micros < self.epoch {
-            return 0;
-        }
-        let tick = micros.saturating_sub(self.epoch) as u64 / self.micros as u64;
-        if tick < self.max { tick } else { self.max }
+    pub fn nearest(self, micros: i64) -> u64 {
+        let since = micros.saturating_sub(self.epoch).max(0);
+        (since as u64 / self.micros as u64).min(self.max)
     }
 
     /// Returns the first and the last tick that start within a span of time, or `None` if no tick does. A lower bound before
@@ -122,9 +93,9 @@ mod tests {
 
     #[test]
     fn moments_between_two_ticks_round_the_right_way() {
-        assert_eq!(TICKS.at_or_after(1_003_000), Ok(3));
+        assert_eq!(TICKS.at_or_after(1_003_000), Some(3));
         assert_eq!(TICKS.nearest(1_003_000), 3);
-        assert_eq!(TICKS.at_or_after(1_003_001), Ok(4));
+        assert_eq!(TICKS.at_or_after(1_003_001), Some(4));
         assert_eq!(TICKS.nearest(1_003_999), 3);
         assert_eq!(TICKS.start(3), 1_003_000);
     }
@@ -153,15 +124,15 @@ mod tests {
     #[test]
     fn moments_outside_of_the_range_have_a_nearest_tick() {
         for before in [i64::MIN, 0, 999_999] {
-            assert_eq!((TICKS.at_or_after(before), TICKS.nearest(before)), (Ok(0), 0), "{before}");
+            assert_eq!((TICKS.at_or_after(before), TICKS.nearest(before)), (Some(0), 0), "{before}");
         }
-        assert_eq!((TICKS.at_or_after(1_000_000), TICKS.nearest(1_000_000)), (Ok(0), 0));
-        assert_eq!((TICKS.at_or_after(1_009_000), TICKS.nearest(1_009_000)), (Ok(9), 9));
+        assert_eq!((TICKS.at_or_after(1_000_000), TICKS.nearest(1_000_000)), (Some(0), 0));
+        assert_eq!((TICKS.at_or_after(1_009_000), TICKS.nearest(1_009_000)), (Some(9), 9));
         for after in [1_009_001, 1_009_999, 1_010_000, i64::MAX] {
-            assert_eq!((TICKS.at_or_after(after), TICKS.nearest(after)), (Err(TimeError), 9), "{after}");
+            assert_eq!((TICKS.at_or_after(after), TICKS.nearest(after)), (None, 9), "{after}");
         }
         const BEFORE_1970: Ticks = Ticks { epoch: -1_000_000, ..TICKS };
-        assert_eq!(BEFORE_1970.at_or_after(i64::MAX), Err(TimeError), "too far from the epoch for 64 bits");
+        assert_eq!(BEFORE_1970.at_or_after(i64::MAX), None, "too far from the epoch for 64 bits");
         assert_eq!(BEFORE_1970.nearest(i64::MAX), 9);
     }
 
@@ -193,9 +164,12 @@ mod tests {
 
     #[test]
     fn ids_are_generated_between_the_first_tick_and_the_last() {
-        assert_eq!([1_001_000, 1_001_999, 1_008_999].map(|moment| TICKS.generated_at(moment)), [Ok(1), Ok(1), Ok(8)]);
+        assert_eq!(
+            [1_001_000, 1_001_999, 1_008_999].map(|moment| TICKS.generated_at(moment)),
+            [Some(1), Some(1), Some(8)]
+        );
         for moment in [i64::MIN, 999_999, 1_000_999, 1_009_000, 1_010_000, i64::MAX] {
-            assert_eq!(TICKS.generated_at(moment), Err(TimeError), "{moment}");
+            assert_eq!(TICKS.generated_at(moment), None, "{moment}");
         }
     }
 }

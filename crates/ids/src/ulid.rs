@@ -106,10 +106,6 @@ impl GeneratedId for Ulid {
         Self::from_fields(tick, u128::from(high) << 64 | u128::from(rng.next_u64()))
     }
 
-    fn state_tick(state: u128) -> u64 {
-        Self(state).timestamp()
-    }
-
     fn state_after(tick: u64, rng: &mut impl Rng) -> u128 {
         Self::random_of(tick.saturating_add(1).min(Self::TICKS.max), rng).0
     }

@@ -4,7 +4,8 @@ use rand::Rng;
 
 use crate::digits::CROCKFORD;
 use crate::generator::{Context, MAX_AHEAD_MICROS, Moment, Refusal, Step, place_strictly};
-use crate::{Field, GeneratedId, Getter, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks};
+use crate::sql::fields;
+use crate::{Field, GeneratedId, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks};
 
 const RANDOMNESS_BITS: u32 = 20;
 const MAX_RANDOMNESS: u32 = (1 << RANDOMNESS_BITS) - 1;
@@ -216,10 +217,6 @@ impl GeneratedId for Ulidflake {
         Some(settings.scalability.map_or_else(|| "-1".to_owned(), |number| number.to_string()))
     }
 
-    fn state_tick(state: u64) -> u64 {
-        Self(state).timestamp()
-    }
-
     fn state_after(tick: u64, _: &mut impl Rng) -> u64 {
         Self::last_of(tick.min(Self::TICKS.max)).0
     }
@@ -247,23 +244,11 @@ impl SqlId for Ulidflake {
     const SUMMARY: &'static str =
         "Ulid-Flake: 64-bit ID in order of creation, unique within its server (13 Crockford Base32 digits)";
     const NODE_SETTING: Option<&'static str> = Some("ulidflake_scalability");
-    const FIELDS: &'static [Field<Self>] = &[
-        Field {
-            name: "randomness",
-            summary: "20 bits of the stand-alone form, random at the start of every millisecond, then counted up",
-            getter: Getter::Bits24(Self::randomness),
-        },
-        Field {
-            name: "scalable_randomness",
-            summary: "15 bits of the scalable form, random at the start of every millisecond, then counted up",
-            getter: Getter::Bits24(Self::scalable_randomness),
-        },
-        Field {
-            name: "scalability",
-            summary: "5 bits of the scalable form: the number of the server",
-            getter: Getter::Bits24(Self::scalability),
-        },
-    ];
+    const FIELDS: &'static [Field<Self>] = fields! {
+        Bits24 randomness "20 bits of the stand-alone form, random at the start of every millisecond, then counted up",
+        Bits24 scalable_randomness "15 bits of the scalable form, random at the start of every millisecond, then counted up",
+        Bits24 scalability "5 bits of the scalable form: the number of the server",
+    };
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@ use rand::Rng;
 use crate::digits::CROCKFORD_LOWER;
 use crate::error::ParseErrorKind::{InvalidDigit, TooLong, TooShort};
 use crate::generator::{Context, Moment, Refusal, Step, packed, place_in_time};
-use crate::{Field, GeneratedId, Getter, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks};
+use crate::sql::fields;
+use crate::{Field, GeneratedId, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks};
 
 const MAX_COUNTER: u64 = (1 << 42) - 1;
 
@@ -230,23 +231,11 @@ impl SqlId for Uuidv7 {
     const CORE_TYPE: Option<&'static str> = Some("uuid");
     const SUMMARY: &'static str =
         "UUID version 7: 128-bit ID in order of creation, unique without coordination (32 hexadecimal digits)";
-    const FIELDS: &'static [Field<Self>] = &[
-        Field {
-            name: "counter_hi",
-            summary: "12 bits, the high part of the counter, random at the start of every millisecond",
-            getter: Getter::Bits24(Self::counter_hi),
-        },
-        Field {
-            name: "counter_lo",
-            summary: "30 bits, the low part of the counter, which is counted up",
-            getter: Getter::Bits32(Self::counter_lo),
-        },
-        Field {
-            name: "entropy",
-            summary: "32 random bits, renewed for every ID",
-            getter: Getter::Bits32(Self::entropy),
-        },
-    ];
+    const FIELDS: &'static [Field<Self>] = fields! {
+        Bits24 counter_hi "12 bits, the high part of the counter, random at the start of every millisecond",
+        Bits32 counter_lo "30 bits, the low part of the counter, which is counted up",
+        Bits32 entropy "32 random bits, renewed for every ID",
+    };
 }
 
 #[cfg(test)]
