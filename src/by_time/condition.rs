@@ -147,9 +147,7 @@ impl<'p> Condition<'p> {
     pub fn comparisons<T: StoredId>(&self, root: Option<Root<'p>>) -> Option<Nodes<'p>> {
         match self.comparison {
             Comparison::Id(_) => None,
-            Comparison::Time(operator) => {
-                self.with_constant::<T>(operator).or_else(|| self.with_nearest_bound::<T>(operator))
-            }
+            Comparison::Time(operator) => Some(expression::list([self.with_time::<T>(operator)?])),
             Comparison::Range => self.within_range::<T>(root),
         }
     }
@@ -181,11 +179,14 @@ impl<'p> Condition<'p> {
         }
     }
 
-    /// The equivalent comparison with an ID; `None` if the time is not a constant.
-    fn with_constant<T: StoredId>(&self, operator: Operator) -> Option<Nodes<'p>> {
-        let time = self.operand.constant()?.constvalue.value() as i64;
-        let (operator, id) = operator.at_time::<T>(epoch::saturated_unix_micros(time));
-        Some(expression::list([self.with_id(operator, id)?]))
+    /// For a constant time, the equivalent comparison with an ID. Otherwise, `id >= T_time_bound(time, symbol)` or
+    /// `id <= T_time_bound(time, symbol)`.
+    fn with_time<T: StoredId>(&self, operator: Operator) -> Option<NodeRef<'p>> {
+        let Some(time) = self.operand.constant() else {
+            return self.compared(of_nearest::<T>(operator), self.bound::<T>(operator)?);
+        };
+        let (operator, id) = operator.at_time::<T>(epoch::saturated_unix_micros(time.constvalue.value() as i64));
+        self.with_id(operator, id)
     }
 
     /// For a time near the clock, `id >= bound` or `id < bound`, where the bound is the first ID of a tick: `T_lower(time)`, or, if the
@@ -200,12 +201,6 @@ impl<'p> Condition<'p> {
         };
         let operator = if operator.is_lower_bound() { GreaterOrEqual } else { Less };
         Some(expression::list([self.compared(operator, bound)?]))
-    }
-
-    /// `id >= T_time_bound(time, symbol)` or `id <= T_time_bound(time, symbol)`
-    fn with_nearest_bound<T: StoredId>(&self, operator: Operator) -> Option<Nodes<'p>> {
-        let bound = self.bound::<T>(operator)?;
-        Some(expression::list([self.compared(of_nearest::<T>(operator), bound)?]))
     }
 
     /// The call `T_time_bound(time, symbol)`; `None` if the function does not exist.

@@ -56,7 +56,6 @@ fn has_only_calls(node: NodeRef) -> bool {
         .is_some_and(|(_, arguments)| arguments.iter().all(|each| each.is_constant() || has_only_calls(each)))
 }
 
-/// The btree operator family of a type.
 pub fn family(type_: Oid) -> Oid {
     // SAFETY: entries of the type cache are never freed.
     unsafe { (*lookup_type_cache(type_, pg_sys::TYPECACHE_BTREE_OPFAMILY as c_int)).btree_opf }
@@ -73,7 +72,6 @@ pub struct Native {
     negated: Oid,
 }
 
-/// The operators that this session has looked up.
 pub static NATIVE: LookedUp<Native> = LookedUp::new();
 
 impl Native {

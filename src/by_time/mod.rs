@@ -6,6 +6,7 @@ mod expression;
 mod near_clock;
 mod pruning;
 pub mod range;
+mod restriction;
 pub mod selectivity;
 pub mod time_compare;
 mod time_condition;
@@ -16,13 +17,14 @@ pub mod time_statistics;
 use core::ffi::c_int;
 use core::ptr;
 
-use pgrx::pg_sys::{Datum, Node, NodeTag, PlannerInfo, RangeTblEntry, RelOptInfo, SysCacheIdentifier};
+use pgrx::pg_sys::{self, Datum, Node, NodeTag, PlannerInfo, RangeTblEntry, RelOptInfo, SysCacheIdentifier};
 
+use crate::by_time::time_condition::Table;
 use crate::call::Call;
 use crate::call::error::Error;
 use crate::call::stored::StoredId;
 use crate::feed::elsewhere;
-use crate::pg::unguarded::CacheRegisterSyscacheCallback;
+use crate::pg::nodes::Root;
 use crate::pg::{paths, server};
 
 /// Registers the planner's hooks: by them, indexes on IDs serve conditions on their time and the order by it, the executor skips
@@ -31,7 +33,7 @@ pub fn register() {
     use SysCacheIdentifier::{AMOPSTRATEGY, OPEROID, PROCOID};
     for cache in [PROCOID, OPEROID, AMOPSTRATEGY] {
         // SAFETY: called from _PG_init. The callback only writes variables.
-        unsafe { CacheRegisterSyscacheCallback(cache as c_int, forget, Datum::null()) };
+        unsafe { pg_sys::CacheRegisterSyscacheCallback(cache as _, Some(forget), Datum::null()) };
     }
     time_statistics::register();
     server::on_table(on_table);
@@ -46,28 +48,34 @@ unsafe extern "C-unwind" fn forget(_argument: Datum, _cache: c_int, _hash: u32) 
 }
 
 unsafe fn on_table(root: *mut PlannerInfo, relation: *mut RelOptInfo, is_parent: bool) {
-    // SAFETY: called by the planner's hook for tables.
+    // SAFETY: called by the planner's hook for tables. No frame has anything to drop.
     unsafe {
         let is_called = time_of_id::is_called_in(root);
         if (is_called || time_condition::has_predicate(&*relation)) && time_of_id::is_in_use() {
-            time_condition::rewrite(root, relation, is_parent);
-            if is_called {
-                time_statistics::add_index(root, relation);
-            }
+            pg_sys::panic::pgrx_extern_c_guard(|| {
+                let Some(table) = Root::new(root).map(|root| Table::of(root, &*relation, is_parent)) else { return };
+                table.rewrite();
+                if is_called {
+                    time_order::order_by_id(&table);
+                    time_statistics::add_index(root, relation);
+                }
+            });
         }
     }
 }
 
 unsafe fn on_paths(root: *mut PlannerInfo, relation: *mut RelOptInfo, entry: *mut RangeTblEntry) {
-    // SAFETY: called by the planner's hook for paths.
+    // SAFETY: called by the planner's hook for paths. No frame has anything to drop.
     unsafe {
-        if time_of_id::is_called_in(root) && time_of_id::is_in_use() {
-            time_order::add_paths(root, relation, entry);
-        }
-        if (*entry).inh {
-            pruning::use_comparisons(root, relation, entry);
-        }
-        elsewhere::refuse_horizon(root, relation, entry);
+        pg_sys::panic::pgrx_extern_c_guard(|| {
+            if time_of_id::is_called_in(root) && time_of_id::is_in_use() {
+                time_order::add_paths(root, relation, entry);
+            }
+            if (*entry).inh {
+                pruning::use_comparisons(root, relation, entry);
+            }
+            elsewhere::refuse_horizon(root, relation, entry);
+        });
     }
 }
 

@@ -32,15 +32,13 @@ pub unsafe fn use_comparisons(root: *mut PlannerInfo, relation: *mut RelOptInfo,
             return;
         }
         let (root, relation) = (Root::new(root), &mut *relation);
-        pg_sys::panic::pgrx_extern_c_guard(|| {
-            let conditions = Nodes::new(relation.baserestrictinfo);
-            for parameters in Nodes::new(relation.ppilist).iter() {
-                let parameters = parameters.as_ptr::<ParamPathInfo>();
-                let own = Nodes::new((*parameters).ppi_clauses);
-                (*parameters).ppi_clauses = with_comparisons(root, own, conditions).as_ptr();
-            }
-            relation.baserestrictinfo = with_comparisons(root, conditions, Nodes::EMPTY).as_ptr();
-        });
+        let conditions = Nodes::new(relation.baserestrictinfo);
+        for parameters in Nodes::new(relation.ppilist).iter() {
+            let parameters = parameters.as_ptr::<ParamPathInfo>();
+            let own = Nodes::new((*parameters).ppi_clauses);
+            (*parameters).ppi_clauses = with_comparisons(root, own, conditions).as_ptr();
+        }
+        relation.baserestrictinfo = with_comparisons(root, conditions, Nodes::EMPTY).as_ptr();
     }
 }
 

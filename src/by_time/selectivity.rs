@@ -11,30 +11,27 @@
 //! The estimator evaluates the stable functions of a condition, like the server's. An index condition that is derived from a
 //! condition gets its share of the stored estimate, so that these functions are not called again for each index.
 
-use core::cell::Cell;
 use core::ffi::c_int;
 use core::ptr;
 
 use pgrx::pg_sys::{
-    self, Bitmapset, BoolExpr, BoolExprType, Const, Datum, FmgrInfo, NodeTag, Oid, OpExpr, RestrictInfo,
-    RowCompareExpr, VariableStatData,
+    self, Bitmapset, Const, Datum, FmgrInfo, Oid, OpExpr, RestrictInfo, RowCompareExpr, VariableStatData,
 };
 use scru_server::selectivity::{Bounds, Tightest, UNKNOWN_BOUND, UNKNOWN_RANGE};
 use scru_server::time_compare::{Operator, first_and_last};
 
 use crate::by_time::condition::{Comparison, Condition};
 use crate::by_time::expression::{self, Native};
+use crate::by_time::restriction::{arguments_of, find, store_share};
 use crate::by_time::time_condition::TIMESTAMPTZ_EQUAL;
 use crate::by_time::{time_of_id, time_statistics};
 use crate::call::error::Error;
 use crate::call::stored::{StoredDatum, StoredId};
 use crate::call::{Call, epoch};
 use crate::pg::nodes::{self, NodeRef, Nodes, Root};
-use crate::pg::process::PerProcess;
 use crate::pg::unguarded::{
     contain_var_clause, contain_volatile_functions, copy_node, equal, examine_variable, exprType, fmgr_info,
-    get_opcode, get_oprrest, heap_freetuple, ineq_histogram_selectivity, mcv_selectivity, var_eq_const,
-    var_eq_non_const,
+    get_opcode, get_oprrest, heap_freetuple, ineq_histogram_selectivity, mcv_selectivity,
 };
 use crate::pg::{catalog, clock, datum};
 
@@ -349,23 +346,15 @@ impl<'p> Column<'p> {
     ) -> Option<f64> {
         let native = Native::of(type_, operator)?;
         let (mut function, none, mut common) = (FmgrInfo::default(), Oid::INVALID, 0.0);
-        let (is_greater, is_equal, constant_type) =
-            (operator.is_lower_bound(), operator.includes_bound(), column.vartype);
+        let (root, is_greater, is_equal) = (self.root, operator.is_lower_bound(), operator.includes_bound());
+        let (type_, operator) = (column.vartype, native.operator);
         fmgr_info(native.function, &mut function);
         // SAFETY: the statistics have the type of the value. The arguments are those of the server's estimators.
         let (within, others) = unsafe {
             let within = mcv_selectivity(column, &mut function, none, value, true, &mut common);
-            let others = ineq_histogram_selectivity(
-                self.root,
-                column,
-                native.operator,
-                &mut function,
-                is_greater,
-                is_equal,
-                none,
-                value,
-                constant_type,
-            );
+            let function = &mut function;
+            let others =
+                ineq_histogram_selectivity(root, column, operator, function, is_greater, is_equal, none, value, type_);
             (within, if others >= 0.0 { others } else { 0.5 })
         };
         Some((within + (1.0 - self.null_fraction() - common) * others).clamp(0.0, 1.0))
@@ -380,8 +369,12 @@ impl<'p> Column<'p> {
         // SAFETY: the statistics are those of a column of times.
         let fraction = unsafe {
             let fraction = match time {
-                Some(time) => var_eq_const(&mut times, TIMESTAMPTZ_EQUAL.into(), none, time, false, true, false),
-                None => var_eq_non_const(&mut times, TIMESTAMPTZ_EQUAL.into(), none, value, true, false),
+                Some(time) => {
+                    pg_sys::var_eq_const(&mut times, TIMESTAMPTZ_EQUAL.into(), none, time, false, true, false)
+                }
+                None => {
+                    pg_sys::var_eq_non_const(&mut times, TIMESTAMPTZ_EQUAL.into(), none, value.as_ptr(), true, false)
+                }
             };
             heap_freetuple(times.statsTuple);
             fraction
@@ -450,64 +443,4 @@ enum Origin<'p> {
     Derived(f64),
     /// A condition that is estimated on its own: it is a whole arm of an OR, or has no estimator, or is of another query.
     Alone,
-}
-
-/// Where [`find`] last found something, by depth: in the conditions of a table, in the arms of one that is an OR, and in the conditions
-/// of an arm or of a list below it. The planner asks for the conditions in their order: a search that starts there compares one or two
-/// of thousands.
-static LAST_FOUND: PerProcess<Cell<[usize; 3]>> = PerProcess::new(Cell::new([0; 3]));
-
-/// A result of [`find`]: the conjunction that contains the condition, `None` if it is a whole arm; the condition; the test's result.
-type Found<'p, R> = (Option<Nodes<'p>>, NodeRef<'p>, R);
-
-/// The first result of `test` for a condition in a list at a depth, or in an arm of an OR.
-fn find<'p, R>(depth: usize, list: Nodes<'p>, test: &dyn Fn(NodeRef<'p>) -> Option<R>) -> Option<Found<'p, R>> {
-    from_last_found(depth, list, &|condition| {
-        let restriction = condition.cast::<RestrictInfo>()?;
-        if let Some(result) = test(condition) {
-            return Some((Some(list), condition, result));
-        }
-        // SAFETY: an OR is an expression, whose arms are conditions, or ANDs of conditions.
-        let arms = unsafe { NodeRef::new(restriction.orclause) }?.arguments();
-        from_last_found(depth + 1, arms, &|arm| match arm.cast::<BoolExpr>() {
-            Some(and) if and.boolop == BoolExprType::AND_EXPR => find(depth + 2, arm.arguments(), test),
-            None if arm.tag() == NodeTag::T_RestrictInfo => test(arm).map(|result| (None, arm, result)),
-            _ => None,
-        })
-    })
-}
-
-/// The first result of `test` for an element of a list. Starts with the one for which it had a result last.
-fn from_last_found<'p, R>(depth: usize, list: Nodes<'p>, test: &dyn Fn(NodeRef<'p>) -> Option<R>) -> Option<R> {
-    let nodes = list.as_slice();
-    let mut places = LAST_FOUND.get();
-    let depth = depth.min(places.len() - 1);
-    let start = if places[depth] < nodes.len() { places[depth] } else { 0 };
-    for index in (start..nodes.len()).chain(0..start) {
-        clock::check_for_interrupts();
-        if let Some(result) = test(nodes[index]) {
-            // The test may have stored a place in a list below.
-            places = LAST_FOUND.get();
-            places[depth] = index;
-            LAST_FOUND.set(places);
-            return Some(result);
-        }
-    }
-    None
-}
-
-/// The arguments of a condition that is an operator; `None` for any other.
-fn arguments_of(condition: NodeRef) -> Option<Nodes> {
-    condition.clause().filter(|clause| clause.tag() == NodeTag::T_OpExpr).map(NodeRef::arguments)
-}
-
-/// Stores the share of a condition as its selectivity, unless the planner has stored one.
-fn store_share(condition: NodeRef, share: f64) {
-    let condition = condition.as_ptr::<RestrictInfo>();
-    // SAFETY: a condition of the planner.
-    unsafe {
-        if (*condition).norm_selec < 0.0 && (*condition).outer_selec < 0.0 {
-            ((*condition).norm_selec, (*condition).outer_selec) = (share, share);
-        }
-    }
 }

@@ -20,8 +20,8 @@ use core::ptr;
 use pgrx::pg_sys::{
     self, ArrayExpr, BTEqualStrategyNumber as EQUAL, BTGreaterEqualStrategyNumber as GREATER_OR_EQUAL,
     BTGreaterStrategyNumber as GREATER, BTLessEqualStrategyNumber as LESS_OR_EQUAL, BTLessStrategyNumber as LESS,
-    BoolExpr, BoolExprType, FromExpr, IndexOptInfo, JoinExpr, List, Node, NodeTag, NullTest, Oid, OpExpr, PlannerInfo,
-    RelOptInfo, RowCompareExpr, SQLValueFunction, ScalarArrayOpExpr, SortGroupClause, TargetEntry,
+    BoolExpr, BoolExprType, FromExpr, IndexOptInfo, JoinExpr, List, Node, NodeTag, NullTest, Oid, OpExpr, RelOptInfo,
+    RowCompareExpr, SQLValueFunction, ScalarArrayOpExpr,
 };
 use scru_server::time_compare::Operator;
 
@@ -30,9 +30,8 @@ use crate::by_time::time_of_id::{self, TimeOfId};
 use crate::call::epoch::{self, MICROS_PER_DAY};
 use crate::pg::nodes::{NodeRef, Nodes, Root};
 use crate::pg::unguarded::{
-    check_stack_depth, contain_var_clause, copy_node, equal, exprType, get_op_opfamily_strategy, getBaseType,
-    lookup_type_cache, make_ands_explicit, make_ands_implicit, makeBoolExpr, makeRelabelType, makeTargetEntry,
-    pg_detoast_datum, predicate_implied_by, pull_varnos,
+    check_stack_depth, contain_var_clause, copy_node, exprType, get_op_opfamily_strategy, getBaseType,
+    make_ands_explicit, make_ands_implicit, makeBoolExpr, pg_detoast_datum, predicate_implied_by, pull_varnos,
 };
 
 /// The btree operator family of timestamptz, timestamp and date, and two of its operators.
@@ -41,45 +40,11 @@ pub const TIMESTAMPTZ_EQUAL: u32 = 1320;
 pub const TIMESTAMPTZ_LESS: u32 = 1322;
 
 /// The btree strategy of a comparison of times; `None` for another operator.
-fn strategy_of(operator: Oid) -> Option<u32> {
+pub fn strategy_of(operator: Oid) -> Option<u32> {
     let strategy = get_op_opfamily_strategy(operator, TIME_FAMILY.into());
     (strategy != 0).then_some(strategy as u32)
 }
 
-/// Rewrites the conditions of a query on the times of IDs of a table, and the predicates of its partial indexes.
-///
-/// # Safety
-/// Must be called by the planner's hook for tables.
-pub unsafe fn rewrite(root: *mut PlannerInfo, relation: *mut RelOptInfo, is_parent: bool) {
-    // SAFETY: guaranteed by the caller. No frame has anything to drop.
-    unsafe {
-        let (Some(root), relation) = (Root::new(root), &*relation) else { return };
-        pg_sys::panic::pgrx_extern_c_guard(|| {
-            let table = Table { root, relation, is_parent, is_rewritten: Cell::new(None) };
-            let rewrite = |conditions: *mut List| table.conjunction(Nodes::new(conditions)).as_ptr();
-            if relation.reloptkind == pg_sys::RelOptKind::RELOPT_BASEREL {
-                // CREATE INDEX and CLUSTER plan a query without a jointree.
-                visit_conditions(NodeRef::new((*root.parse).jointree), &mut |conditions| {
-                    *conditions = rewrite(conditions.cast()).cast();
-                });
-                let entry = *root.simple_rte_array.add(relation.relid as usize);
-                if let Some(levels) = (*entry).securityQuals.as_ref() {
-                    for index in 0..levels.length as usize {
-                        let level = &mut (*levels.elements.add(index)).ptr_value;
-                        *level = rewrite(level.cast()).cast();
-                    }
-                }
-                table.order_by_id();
-            }
-            for index in Nodes::new(relation.indexlist).iter() {
-                let index = index.as_ptr::<IndexOptInfo>();
-                (*index).indpred = rewrite((*index).indpred);
-            }
-        });
-    }
-}
-
-/// Whether an index of a table is partial.
 pub fn has_predicate(relation: &RelOptInfo) -> bool {
     // SAFETY: the table's list of indexes.
     let mut indexes = unsafe { Nodes::new(relation.indexlist) }.structs::<IndexOptInfo>();
@@ -129,17 +94,49 @@ fn id_of<'p>(relation: &RelOptInfo, node: NodeRef<'p>) -> Option<(TimeOfId, Node
 }
 
 /// A table whose conditions are rewritten.
-struct Table<'p> {
-    root: Root<'p>,
-    relation: &'p RelOptInfo,
+pub struct Table<'p> {
+    pub root: Root<'p>,
+    pub relation: &'p RelOptInfo,
     is_parent: bool,
     /// Whether its conditions are rewritten, once that is known.
     is_rewritten: Cell<Option<bool>>,
 }
 
 impl<'p> Table<'p> {
+    pub fn of(root: Root<'p>, relation: &'p RelOptInfo, is_parent: bool) -> Self {
+        Self { root, relation, is_parent, is_rewritten: Cell::new(None) }
+    }
+
+    /// Rewrites the conditions of the query on the times of IDs of the table, and the predicates of its partial indexes.
+    ///
+    /// # Safety
+    /// Must be called by the planner's hook for tables.
+    pub unsafe fn rewrite(&self) {
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            let rewrite = |conditions: *mut List| self.conjunction(Nodes::new(conditions)).as_ptr();
+            if self.relation.reloptkind == pg_sys::RelOptKind::RELOPT_BASEREL {
+                // CREATE INDEX and CLUSTER plan a query without a jointree.
+                visit_conditions(NodeRef::new((*self.root.parse).jointree), &mut |conditions| {
+                    *conditions = rewrite(conditions.cast()).cast();
+                });
+                let entry = *self.root.simple_rte_array.add(self.relation.relid as usize);
+                if let Some(levels) = (*entry).securityQuals.as_ref() {
+                    for index in 0..levels.length as usize {
+                        let level = &mut (*levels.elements.add(index)).ptr_value;
+                        *level = rewrite(level.cast()).cast();
+                    }
+                }
+            }
+            for index in Nodes::new(self.relation.indexlist).iter() {
+                let index = index.as_ptr::<IndexOptInfo>();
+                (*index).indpred = rewrite((*index).indpred);
+            }
+        }
+    }
+
     /// As [`id_of`]; `None` also if the conditions of the table remain.
-    fn id_of(&self, node: NodeRef<'p>) -> Option<(TimeOfId, NodeRef<'p>)> {
+    pub fn id_of(&self, node: NodeRef<'p>) -> Option<(TimeOfId, NodeRef<'p>)> {
         let (function, id) = id_of(self.relation, node)?;
         let is_rewritten = self.is_rewritten.get().unwrap_or_else(|| self.is_to_be_rewritten());
         self.is_rewritten.set(Some(is_rewritten));
@@ -183,68 +180,6 @@ impl<'p> Table<'p> {
                 || relation.part_scheme.as_ref().is_some_and(|scheme| {
                     (0..scheme.partnatts as usize).any(|column| has_time(*relation.partexprs.add(column)))
                 })
-        }
-    }
-
-    /// Lets ORDER BY name an ID in place of its time, if that is the order of the same rows: if the ID is the next key, and if the time is
-    /// the last key of a table with partitions, which the server appends in the order of their key only.
-    unsafe fn order_by_id(&self) {
-        // SAFETY: the planner owns the query, whose keys have target entries.
-        unsafe {
-            let parse = &mut *self.root.parse;
-            let is_plain = parse.commandType == pg_sys::CmdType::CMD_SELECT
-                && [parse.distinctClause, parse.groupClause, parse.groupingSets, parse.windowClause]
-                    == [ptr::null_mut(); 4]
-                && parse.setOperations.is_null()
-                && !(parse.hasAggs || parse.hasTargetSRFs)
-                && parse.limitOption != pg_sys::LimitOption::LIMIT_OPTION_WITH_TIES;
-            let keys = Nodes::new(parse.sortClause).as_slice();
-            for (index, key) in keys.iter().enumerate().filter(|_| is_plain) {
-                let next = keys.get(index + 1).map(|next| *next.as_ptr::<SortGroupClause>());
-                self.order_key_by_id(&mut *key.as_ptr(), next);
-            }
-        }
-    }
-
-    unsafe fn order_key_by_id(&self, key: &mut SortGroupClause, next: Option<SortGroupClause>) -> Option<()> {
-        // SAFETY: as in `order_by_id`. Entries of the type cache are never freed.
-        unsafe {
-            let root = self.root.as_ptr();
-            let entries = Nodes::new((*root).processed_tlist);
-            let entry_of = |key: &SortGroupClause| {
-                let mut all = entries.iter().map(NodeRef::as_ptr::<TargetEntry>);
-                all.find(|&entry| (*entry).ressortgroupref == key.tleSortGroupRef)
-            };
-            let entry = entry_of(key)?;
-            let (function, id) = self.id_of(NodeRef::new((*entry).expr)?)?;
-            let flags = pg_sys::TYPECACHE_EQ_OPR | pg_sys::TYPECACHE_LT_OPR | pg_sys::TYPECACHE_GT_OPR;
-            let operators = &*lookup_type_cache(function.id_type, flags as c_int);
-            let operator = if strategy_of(key.sortop)? == LESS { operators.lt_opr } else { operators.gt_opr };
-            if let Some(next) = next {
-                let is_id = equal(
-                    NodeRef::new((*entry_of(&next)?).expr).map(NodeRef::without_relabel),
-                    Some(id.without_relabel()),
-                );
-                let is_same = is_id && (next.sortop, next.nulls_first) == (operator, key.nulls_first);
-                // The planner ignores the second of two equal keys.
-                return is_same.then(|| *key = next);
-            }
-            if self.relation.part_scheme.is_null() {
-                return None;
-            }
-            let id = as_id(copy_node(id), &function);
-            if (*entry).resjunk {
-                (*entry).expr = id.as_ptr();
-            } else {
-                let references = entries.iter().map(|entry| (*entry.as_ptr::<TargetEntry>()).ressortgroupref);
-                key.tleSortGroupRef = references.max()? + 1;
-                let new = makeTargetEntry(id, entries.as_slice().len() as i16 + 1, ptr::null_mut(), true);
-                (*new.as_ptr::<TargetEntry>()).ressortgroupref = key.tleSortGroupRef;
-                (*root).processed_tlist = list(entries.iter().chain([new])).as_ptr();
-                (*(*root).parse).targetList = (*root).processed_tlist;
-            }
-            (key.sortop, key.eqop) = (operator, operators.eq_opr);
-            Some(())
         }
     }
 
@@ -378,7 +313,6 @@ impl<'p> Table<'p> {
         Some(make_ands_explicit(list(both.into_iter().flat_map(|each| make_ands_implicit(each).iter()))))
     }
 
-    /// The comparison of an ID with a time.
     fn compared(&self, function: &TimeOfId, strategy: u32, id: NodeRef<'p>, time: NodeRef<'p>) -> NodeRef<'p> {
         let type_ = pg_sys::TIMESTAMPTZOID;
         let time = match (strategy, time.constant()) {
@@ -395,14 +329,12 @@ impl<'p> Table<'p> {
 /// A column of the type of an ID, or of a domain over it, as an ID. The argument of a cast is the column itself, that of a function
 /// call is below a node for the conversion.
 pub fn as_id<'p>(id: NodeRef<'p>, function: &TimeOfId) -> NodeRef<'p> {
-    match exprType(id) == function.id_type {
-        true => id,
-        // A domain has the bytes of its type.
-        false => {
-            let implicit = pg_sys::CoercionForm::COERCE_IMPLICIT_CAST;
-            makeRelabelType(id, function.id_type, -1, Oid::INVALID, implicit)
-        }
+    if exprType(id) == function.id_type {
+        return id;
     }
+    let (type_, implicit) = (function.id_type, pg_sys::CoercionForm::COERCE_IMPLICIT_CAST);
+    // SAFETY: a domain has the bytes of its type.
+    unsafe { NodeRef::new(pg_sys::makeRelabelType(id.as_ptr(), type_, -1, Oid::INVALID, implicit)).unwrap_or(id) }
 }
 
 /// The elements of an array of times; `None` if one is NULL, or if they are unknown.

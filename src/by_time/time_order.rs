@@ -1,6 +1,6 @@
 //! The order of `T_timestamp(id)`, served by btree indexes with the ID as a column.
 //!
-//! The hook makes the planner consider a copy of each such index, as if the column of the ID had the time of the ID, and ended the
+//! The hook for tables lets ORDER BY name the ID where that is the same order. The hook for paths makes the planner consider a copy of each such index, as if the column of the ID had the time of the ID, and ended the
 //! order of the index: IDs of the same time are in the order of the IDs, not of the next column. The copy has the other facts of the
 //! index, so that conditions, index-only scans and costs are those of the index. When the planner estimates the cost of a path of the
 //! copy, the path gets the index itself.
@@ -9,17 +9,82 @@ use core::ffi::c_int;
 use core::ptr;
 
 use pgrx::pg_sys::{
-    self, IndexOptInfo, IndexPath, Oid, PlannerInfo, RangeTblEntry, RelOptInfo, TargetEntry, amcostestimate_function,
+    self, BTLessStrategyNumber as LESS, IndexOptInfo, IndexPath, Oid, PlannerInfo, RangeTblEntry, RelOptInfo,
+    SortGroupClause, TargetEntry, amcostestimate_function,
 };
 
-use crate::by_time::expression;
-use crate::by_time::time_condition::{self, TIME_FAMILY};
+use crate::by_time::expression::{self, list};
+use crate::by_time::time_condition::{self, TIME_FAMILY, Table, as_id, strategy_of};
 use crate::by_time::time_of_id::{self, TimeOfId};
 use crate::pg::nodes::{self, NodeRef, Nodes};
 use crate::pg::unguarded::{
-    build_index_pathkeys, copy_node, create_index_paths, exprType, is_dummy_rel, lappend, list_copy_head,
-    makeTargetEntry, palloc,
+    build_index_pathkeys, copy_node, create_index_paths, equal, exprType, is_dummy_rel, lappend, list_copy_head,
+    lookup_type_cache, makeTargetEntry, palloc,
 };
+
+/// Lets ORDER BY name an ID in place of its time, if that is the order of the same rows: if the ID is the next key, and if the time is
+/// the last key of a table with partitions, which the server appends in the order of their key only.
+///
+/// # Safety
+/// Must be called by the planner's hook for tables.
+pub unsafe fn order_by_id(table: &Table) {
+    // SAFETY: guaranteed by the caller. The planner owns the query, whose keys have target entries.
+    unsafe {
+        let parse = &mut *table.root.parse;
+        let is_plain = table.relation.reloptkind == pg_sys::RelOptKind::RELOPT_BASEREL
+            && parse.commandType == pg_sys::CmdType::CMD_SELECT
+            && [parse.distinctClause, parse.groupClause, parse.groupingSets, parse.windowClause]
+                == [ptr::null_mut(); 4]
+            && parse.setOperations.is_null()
+            && !(parse.hasAggs || parse.hasTargetSRFs)
+            && parse.limitOption != pg_sys::LimitOption::LIMIT_OPTION_WITH_TIES;
+        let keys = Nodes::new(parse.sortClause).as_slice();
+        for (index, key) in keys.iter().enumerate().filter(|_| is_plain) {
+            let next = keys.get(index + 1).map(|next| *next.as_ptr::<SortGroupClause>());
+            order_key_by_id(table, &mut *key.as_ptr(), next);
+        }
+    }
+}
+
+unsafe fn order_key_by_id(table: &Table, key: &mut SortGroupClause, next: Option<SortGroupClause>) -> Option<()> {
+    // SAFETY: as in `order_by_id`. Entries of the type cache are never freed.
+    unsafe {
+        let root = table.root.as_ptr();
+        let entries = Nodes::new((*root).processed_tlist);
+        let entry_of = |key: &SortGroupClause| {
+            let mut all = entries.iter().map(NodeRef::as_ptr::<TargetEntry>);
+            all.find(|&entry| (*entry).ressortgroupref == key.tleSortGroupRef)
+        };
+        let entry = entry_of(key)?;
+        let (function, id) = table.id_of(NodeRef::new((*entry).expr)?)?;
+        let flags = pg_sys::TYPECACHE_EQ_OPR | pg_sys::TYPECACHE_LT_OPR | pg_sys::TYPECACHE_GT_OPR;
+        let operators = &*lookup_type_cache(function.id_type, flags as c_int);
+        let operator = if strategy_of(key.sortop)? == LESS { operators.lt_opr } else { operators.gt_opr };
+        if let Some(next) = next {
+            let is_id =
+                equal(NodeRef::new((*entry_of(&next)?).expr).map(NodeRef::without_relabel), Some(id.without_relabel()));
+            let is_same = is_id && (next.sortop, next.nulls_first) == (operator, key.nulls_first);
+            // The planner ignores the second of two equal keys.
+            return is_same.then(|| *key = next);
+        }
+        if table.relation.part_scheme.is_null() {
+            return None;
+        }
+        let id = as_id(copy_node(id), &function);
+        if (*entry).resjunk {
+            (*entry).expr = id.as_ptr();
+        } else {
+            let references = entries.iter().map(|entry| (*entry.as_ptr::<TargetEntry>()).ressortgroupref);
+            key.tleSortGroupRef = references.max()? + 1;
+            let new = makeTargetEntry(id, entries.as_slice().len() as i16 + 1, ptr::null_mut(), true);
+            (*new.as_ptr::<TargetEntry>()).ressortgroupref = key.tleSortGroupRef;
+            (*root).processed_tlist = list(entries.iter().chain([new])).as_ptr();
+            (*(*root).parse).targetList = (*root).processed_tlist;
+        }
+        (key.sortop, key.eqop) = (operator, operators.eq_opr);
+        Some(())
+    }
+}
 
 /// An index as if it were on the time of an ID.
 #[repr(C)]
@@ -41,15 +106,9 @@ pub unsafe fn add_paths(root: *mut PlannerInfo, relation: *mut RelOptInfo, entry
             && !(*relation).indexlist.is_null();
         let is_ordered =
             !(*root).query_pathkeys.is_null() || !(*relation).joininfo.is_null() || (*relation).has_eclass_joins;
-        if is_scanned && is_ordered {
-            pg_sys::panic::pgrx_extern_c_guard(|| add_paths_of_indexes(root, relation));
+        if !(is_scanned && is_ordered) {
+            return;
         }
-    }
-}
-
-unsafe fn add_paths_of_indexes(root: *mut PlannerInfo, relation: *mut RelOptInfo) {
-    // SAFETY: guaranteed by the caller.
-    unsafe {
         let real = (*relation).indexlist;
         let mut all = Nodes::EMPTY;
         for index in Nodes::new(real).as_slice() {
@@ -110,7 +169,7 @@ unsafe fn time_index<'p>(
         let before = ordered(None);
         // The ID of a domain is the argument of a cast as it is, and that of a function call below a conversion.
         let plain = copy_node(id);
-        let converted = time_condition::as_id(copy_node(id), function);
+        let converted = as_id(copy_node(id), function);
         let is_useful = |id| ordered(Some(expression::call(function.function, pg_sys::TIMESTAMPTZOID, [id]))) > before;
         let is_domain = exprType(plain) != function.id_type;
         if is_useful(converted) || is_domain && is_useful(plain) { NodeRef::new(index) } else { None }

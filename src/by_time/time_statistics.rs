@@ -25,7 +25,7 @@ use crate::pg::nodes::{NodeRef, Nodes, Root};
 use crate::pg::process::PerProcess;
 use crate::pg::unguarded::{
     copy_node, examine_variable, free_attstatsslot, get_attstatsslot, get_atttype, getBaseType, heap_copytuple,
-    heap_freetuple, makeVar, palloc0, std_typanalyze,
+    heap_freetuple, palloc0, std_typanalyze,
 };
 
 const MCV: i16 = pg_sys::STATISTIC_KIND_MCV as i16;
@@ -181,7 +181,6 @@ unsafe fn with_slot<R>(row: HeapTuple, kind: i16, part: u32, read: impl FnOnce(&
     }
 }
 
-/// The kinds of the slots of a row of `pg_statistic`.
 unsafe fn kinds<'a>(row: HeapTuple) -> &'a mut [i16] {
     // SAFETY: the kinds are adjacent columns of fixed length.
     unsafe {
@@ -192,7 +191,6 @@ unsafe fn kinds<'a>(row: HeapTuple) -> &'a mut [i16] {
 
 static NEXT: PerProcess<Cell<pg_sys::get_index_stats_hook_type>> = PerProcess::new(Cell::new(None));
 
-/// Registers the hook for the statistics of an index.
 pub fn register() {
     // SAFETY: called from _PG_init. Only this thread reads or writes the hook.
     unsafe { NEXT.set((&raw mut pg_sys::get_index_stats_hook).replace(Some(statistics_of_index))) };
@@ -240,10 +238,10 @@ pub unsafe fn add_index(root: *mut PlannerInfo, relation: *mut RelOptInfo) {
             let type_ = get_atttype(table, column);
             let base = if type_.to_u32() < pg_sys::FirstNormalObjectId { type_ } else { getBaseType(type_) };
             let function = time_of_id::KNOWN.find(|known| known.id_type == base);
-            let time = function.map(|function| {
-                let id = makeVar(number as _, column, type_, -1, Oid::INVALID, 0);
+            let time = function.and_then(|function| {
+                let id = NodeRef::new(pg_sys::makeVar(number as _, column, type_, -1, Oid::INVALID, 0))?;
                 let of = |id| expression::call(function.function, pg_sys::TIMESTAMPTZOID, [id]);
-                [Some(of(time_condition::as_id(id, &function))), (type_ != base).then(|| of(copy_node(id)))]
+                Some([Some(of(time_condition::as_id(id, &function))), (type_ != base).then(|| of(copy_node(id)))])
             });
             time.into_iter().flatten().flatten()
         }));

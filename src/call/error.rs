@@ -86,7 +86,6 @@ impl Error {
         self.naming([schema, table, column, constraint, None].map(|name| name.map(CStr::to_bytes)))
     }
 
-    /// Names the SQL type of the IDs.
     pub fn of_type<T: SqlId>(self) -> Self {
         self.naming([None, None, None, None, Some(T::SQL_TYPE.as_bytes())])
     }

@@ -82,7 +82,6 @@ pub fn has_rows(catalog: Oid) -> bool {
     has_rows
 }
 
-/// Whether this database has an extension.
 pub fn has_extension(extension: &CStr) -> bool {
     // SAFETY: a look-up.
     unsafe { pg_sys::get_extension_oid(extension.as_ptr(), true) != Oid::INVALID }

@@ -12,7 +12,6 @@ use pgrx::pg_sys::{
     ScalarArrayOpExpr, SubPlan, TargetEntry, Var,
 };
 
-/// The state of the planner.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct Root<'p>(NonNull<PlannerInfo>, PhantomData<&'p PlannerInfo>);
@@ -40,7 +39,6 @@ impl Deref for Root<'_> {
     }
 }
 
-/// A node.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct NodeRef<'p>(NonNull<Node>, PhantomData<&'p Node>);
@@ -145,7 +143,6 @@ impl<'p> NodeRef<'p> {
     }
 }
 
-/// The conditions of a table.
 pub fn conditions(table: &RelOptInfo) -> Nodes<'_> {
     // SAFETY: the planner has made the list.
     unsafe { Nodes::new(table.baserestrictinfo) }

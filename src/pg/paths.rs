@@ -10,14 +10,13 @@ use crate::pg::process::PerProcess;
 pub type OnPaths = unsafe fn(*mut PlannerInfo, *mut RelOptInfo, *mut RangeTblEntry);
 
 /// The function that `hook` calls, and the hook that was there before.
-static HOOKS: PerProcess<(Cell<Option<OnPaths>>, Cell<pg_sys::set_rel_pathlist_hook_type>)> =
-    PerProcess::new((Cell::new(None), Cell::new(None)));
+static HOOKS: PerProcess<Cell<Option<(OnPaths, pg_sys::set_rel_pathlist_hook_type)>>> =
+    PerProcess::new(Cell::new(None));
 
 /// Registers a function that the planner calls when it has added its own paths.
 pub fn on_paths(function: OnPaths) {
-    HOOKS.0.set(Some(function));
     // SAFETY: called from _PG_init. Only this thread reads or writes the hook.
-    HOOKS.1.set(unsafe { (&raw mut pg_sys::set_rel_pathlist_hook).replace(Some(hook)) });
+    HOOKS.set(Some((function, unsafe { (&raw mut pg_sys::set_rel_pathlist_hook).replace(Some(hook)) })));
 }
 
 /// Whether another extension has this hook.
@@ -25,7 +24,7 @@ pub fn has_other_hook() -> bool {
     // SAFETY: as in `on_paths`.
     let first = unsafe { (&raw const pg_sys::set_rel_pathlist_hook).read() };
     let is_own = first.is_some_and(|first| first as usize == hook as *const () as usize);
-    if is_own { HOOKS.1.get().is_some() } else { first.is_some() }
+    if is_own { HOOKS.get().is_some_and(|(_, next)| next.is_some()) } else { first.is_some() }
 }
 
 /// Calls the function first: other extensions may replace paths, for example those of a partly compressed chunk.
@@ -35,12 +34,11 @@ unsafe extern "C-unwind" fn hook(
     number: Index,
     entry: *mut RangeTblEntry,
 ) {
+    let Some((function, next)) = HOOKS.get() else { return };
     // SAFETY: the arguments are the planner's.
     unsafe {
-        if let Some(function) = HOOKS.0.get() {
-            function(root, relation, entry);
-        }
-        if let Some(next) = HOOKS.1.get() {
+        function(root, relation, entry);
+        if let Some(next) = next {
             next(root, relation, number, entry);
         }
     }

@@ -60,7 +60,6 @@ impl<T: Copy> LookedUp<T> {
     }
 }
 
-/// The OID of the database of this process.
 pub fn own_database() -> u32 {
     // SAFETY: reads a variable of this process.
     unsafe { pg_sys::MyDatabaseId }.to_u32()

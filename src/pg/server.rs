@@ -14,18 +14,17 @@ use pgrx::{PgSqlErrorCode as SqlState, PgTryBuilder};
 use crate::pg::datum;
 use crate::pg::process::PerProcess;
 
+#[cfg(feature = "pg15")]
 unsafe extern "C-unwind" {
-    #[cfg(feature = "pg15")]
     fn errstart(level: c_int, domain: *const c_char) -> bool;
-    #[cfg(feature = "pg15")]
     fn errfinish(file: *const c_char, line: c_int, function: *const c_char);
-    #[cfg(not(feature = "pg15"))]
-    fn errsave_start(context: *mut Node, domain: *const c_char) -> bool;
-    #[cfg(not(feature = "pg15"))]
-    fn errsave_finish(context: *mut Node, file: *const c_char, line: c_int, function: *const c_char);
-    #[cfg(feature = "pg15")]
     fn pg_proc_aclcheck(function: Oid, role: Oid, mode: pg_sys::AclMode) -> pg_sys::AclResult::Type;
-    #[cfg(not(feature = "pg15"))]
+}
+
+#[cfg(not(feature = "pg15"))]
+unsafe extern "C-unwind" {
+    fn errsave_start(context: *mut Node, domain: *const c_char) -> bool;
+    fn errsave_finish(context: *mut Node, file: *const c_char, line: c_int, function: *const c_char);
     fn object_aclcheck(class: Oid, object: Oid, role: Oid, mode: pg_sys::AclMode) -> pg_sys::AclResult::Type;
 }
 
@@ -33,10 +32,10 @@ pub fn may_execute(function: Oid) -> bool {
     // SAFETY: look-ups in the catalog, in a transaction. No frame has anything to drop if the server raises an error.
     unsafe {
         let (role, mode) = (pg_sys::GetUserId(), pg_sys::AclMode::from(pg_sys::ACL_EXECUTE));
-        #[cfg(feature = "pg15")]
-        let result = pg_proc_aclcheck(function, role, mode);
-        #[cfg(not(feature = "pg15"))]
-        let result = object_aclcheck(pg_sys::ProcedureRelationId, function, role, mode);
+        let result = cfg_select! {
+            feature = "pg15" => pg_proc_aclcheck(function, role, mode),
+            _ => object_aclcheck(pg_sys::ProcedureRelationId, function, role, mode),
+        };
         result == pg_sys::AclResult::ACLCHECK_OK
     }
 }
@@ -50,11 +49,10 @@ pub fn may_execute(function: Oid) -> bool {
 pub unsafe fn start_error(context: *mut Node) -> bool {
     // SAFETY: guaranteed by the caller.
     unsafe {
-        #[cfg(feature = "pg15")]
-        let is_started = errstart(pgrx::PgLogLevel::ERROR as c_int, ptr::null());
-        #[cfg(not(feature = "pg15"))]
-        let is_started = errsave_start(context, ptr::null());
-        is_started
+        cfg_select! {
+            feature = "pg15" => errstart(pgrx::PgLogLevel::ERROR as c_int, ptr::null()),
+            _ => errsave_start(context, ptr::null()),
+        }
     }
 }
 
@@ -67,10 +65,10 @@ pub unsafe fn finish_error(context: *mut Node, line: u32) {
     let (file, function) = (c"error.rs".as_ptr(), c"report".as_ptr());
     // SAFETY: guaranteed by the caller.
     unsafe {
-        #[cfg(feature = "pg15")]
-        errfinish(file, line as c_int, function);
-        #[cfg(not(feature = "pg15"))]
-        errsave_finish(context, file, line as c_int, function);
+        cfg_select! {
+            feature = "pg15" => errfinish(file, line as c_int, function),
+            _ => errsave_finish(context, file, line as c_int, function),
+        }
     }
 }
 
@@ -83,10 +81,12 @@ pub fn configured(name: &CStr) -> Option<(GucSource::Type, String)> {
     // a union.
     unsafe {
         let placeholder = find_setting(name).as_ref()?;
-        #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
-        let value = (*ptr::from_ref(placeholder).cast::<pg_sys::config_string>()).reset_val;
-        #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
-        let value = placeholder.__bindgen_anon_1._string.reset_val;
+        let value = cfg_select! {
+            any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18") => {
+                (*ptr::from_ref(placeholder).cast::<pg_sys::config_string>()).reset_val
+            }
+            _ => placeholder.__bindgen_anon_1._string.reset_val,
+        };
         Some((placeholder.reset_source, datum::text_of(value)?))
     }
 }
@@ -118,20 +118,16 @@ fn find_setting(name: &CStr) -> *mut pg_sys::config_generic {
 pub fn setting_extra(size: usize) -> *mut c_void {
     // SAFETY: allocations. PostgreSQL 15 frees the memory with free().
     unsafe {
-        #[cfg(feature = "pg15")]
-        let memory = libc::malloc(size);
-        #[cfg(not(feature = "pg15"))]
-        let memory = pg_sys::guc_malloc(pgrx::PgLogLevel::LOG as c_int, size);
-        memory
+        cfg_select! {
+            feature = "pg15" => libc::malloc(size),
+            _ => pg_sys::guc_malloc(pgrx::PgLogLevel::LOG as c_int, size),
+        }
     }
 }
 
 /// The flag of a setting whose configured value takes effect even if the library is loaded during a parallel operation. Minor
 /// versions from before November 2024 ignore it.
-#[cfg(feature = "pg15")]
-pub const ALLOW_IN_PARALLEL: c_int = 0x40_0000;
-#[cfg(not(feature = "pg15"))]
-pub const ALLOW_IN_PARALLEL: c_int = 0x8000;
+pub const ALLOW_IN_PARALLEL: c_int = if cfg!(feature = "pg15") { 0x40_0000 } else { 0x8000 };
 
 /// The shared memory with a name, zeroed when it is first allocated. All backends of the server find the same memory,
 /// even if the library is not preloaded. Up to PostgreSQL 16 it comes from the spare part of the main segment; from 17 on it is
@@ -140,15 +136,14 @@ pub fn shared_memory(name: &CStr, size: usize) -> *mut c_void {
     let mut found = false;
     // SAFETY: all backends pass the same size for a name. The main segment is zeroed at first, and never reused.
     unsafe {
-        #[cfg(any(feature = "pg15", feature = "pg16"))]
-        let memory = pg_sys::ShmemInitStruct(name.as_ptr(), size, &mut found);
         #[cfg(not(any(feature = "pg15", feature = "pg16")))]
         SEGMENT_SIZE.store(size, Ordering::Relaxed);
-        #[cfg(any(feature = "pg17", feature = "pg18"))]
-        let memory = pg_sys::GetNamedDSMSegment(name.as_ptr(), size, Some(zero), &mut found);
-        #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
-        let memory = pg_sys::GetNamedDSMSegment(name.as_ptr(), size, Some(zero), &mut found, ptr::null_mut());
-        memory
+        let name = name.as_ptr();
+        cfg_select! {
+            any(feature = "pg15", feature = "pg16") => pg_sys::ShmemInitStruct(name, size, &mut found),
+            any(feature = "pg17", feature = "pg18") => pg_sys::GetNamedDSMSegment(name, size, Some(zero), &mut found),
+            _ => pg_sys::GetNamedDSMSegment(name, size, Some(zero), &mut found, ptr::null_mut()),
+        }
     }
 }
 
@@ -172,10 +167,10 @@ unsafe extern "C-unwind" fn zero(
 pub unsafe fn is_logged(relation: pg_sys::Relation) -> bool {
     // SAFETY: guaranteed by the caller.
     unsafe {
-        #[cfg(feature = "pg15")]
-        let of_file = (*relation).rd_firstRelfilenodeSubid;
-        #[cfg(not(feature = "pg15"))]
-        let of_file = (*relation).rd_firstRelfilelocatorSubid;
+        let of_file = cfg_select! {
+            feature = "pg15" => (*relation).rd_firstRelfilenodeSubid,
+            _ => (*relation).rd_firstRelfilelocatorSubid,
+        };
         let is_new = (*relation).rd_createSubid != 0 || of_file != 0;
         !is_new || pg_sys::wal_level >= pg_sys::WalLevel::WAL_LEVEL_REPLICA as c_int
     }
@@ -188,10 +183,12 @@ pub unsafe fn is_logged(relation: pg_sys::Relation) -> bool {
 pub unsafe fn set_checksum(page: pg_sys::Page) {
     // SAFETY: guaranteed by the caller.
     unsafe {
-        #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
-        pg_sys::PageSetChecksumInplace(page, 0);
-        #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
-        pg_sys::PageSetChecksum(page, 0);
+        cfg_select! {
+            any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18") => {
+                pg_sys::PageSetChecksumInplace(page, 0);
+            }
+            _ => pg_sys::PageSetChecksum(page, 0),
+        }
     }
 }
 
@@ -208,15 +205,11 @@ pub fn global_file(number: u32) -> pg_sys::RelFileLocator {
 
 /// The number of a wait event, whose name pg_stat_activity shows. Up to PostgreSQL 16, all extensions share one event.
 pub fn wait_event(name: &CStr) -> u32 {
-    #[cfg(any(feature = "pg15", feature = "pg16"))]
-    {
-        let _ = name;
-        pg_sys::PG_WAIT_EXTENSION
-    }
-    #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+    let _ = name;
     // SAFETY: the server copies the name. It returns the existing number if the name already has one.
-    unsafe {
-        pg_sys::WaitEventExtensionNew(name.as_ptr())
+    cfg_select! {
+        any(feature = "pg15", feature = "pg16") => pg_sys::PG_WAIT_EXTENSION,
+        _ => unsafe { pg_sys::WaitEventExtensionNew(name.as_ptr()) },
     }
 }
 
@@ -228,10 +221,10 @@ pub fn wait_event(name: &CStr) -> u32 {
 pub unsafe fn local_transaction(process: *mut pg_sys::PGPROC) -> u32 {
     // SAFETY: guaranteed by the caller. The field is aligned, and other processes change it as a whole.
     unsafe {
-        #[cfg(any(feature = "pg15", feature = "pg16"))]
-        let number = &raw mut (*process).lxid;
-        #[cfg(not(any(feature = "pg15", feature = "pg16")))]
-        let number = &raw mut (*process).vxid.lxid;
+        let number = cfg_select! {
+            any(feature = "pg15", feature = "pg16") => &raw mut (*process).lxid,
+            _ => &raw mut (*process).vxid.lxid,
+        };
         AtomicU32::from_ptr(number).load(Ordering::Acquire)
     }
 }
@@ -304,8 +297,7 @@ type TableHook = pg_sys::get_relation_info_hook_type;
 type TableHook = pg_sys::build_simple_rel_hook_type;
 
 /// The function that `table_hook` calls, and the hook that was there before.
-static TABLE_HOOKS: PerProcess<(Cell<Option<OnTable>>, Cell<TableHook>)> =
-    PerProcess::new((Cell::new(None), Cell::new(None)));
+static TABLE_HOOKS: PerProcess<Cell<Option<(OnTable, TableHook)>>> = PerProcess::new(Cell::new(None));
 
 /// Registers a function that the planner calls for each table of a query, before it distributes the conditions of the query.
 pub fn on_table(function: OnTable) {
@@ -315,21 +307,19 @@ pub fn on_table(function: OnTable) {
         let hook = &raw mut pg_sys::get_relation_info_hook;
         #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
         let hook = &raw mut pg_sys::build_simple_rel_hook;
-        TABLE_HOOKS.0.set(Some(function));
-        TABLE_HOOKS.1.set(hook.replace(Some(table_hook)));
+        TABLE_HOOKS.set(Some((function, hook.replace(Some(table_hook)))));
     }
 }
 
 #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
 unsafe extern "C-unwind" fn table_hook(root: *mut PlannerInfo, table: Oid, is_parent: bool, relation: *mut RelOptInfo) {
+    let Some((function, next)) = TABLE_HOOKS.get() else { return };
     // SAFETY: the arguments are the planner's.
     unsafe {
-        if let Some(next) = TABLE_HOOKS.1.get() {
+        if let Some(next) = next {
             next(root, table, is_parent, relation);
         }
-        if let Some(function) = TABLE_HOOKS.0.get() {
-            function(root, relation, is_parent);
-        }
+        function(root, relation, is_parent);
     }
 }
 
@@ -340,12 +330,13 @@ unsafe extern "C-unwind" fn table_hook(
     relation: *mut RelOptInfo,
     entry: *mut pg_sys::RangeTblEntry,
 ) {
+    let Some((function, next)) = TABLE_HOOKS.get() else { return };
     // SAFETY: the arguments are the planner's.
     unsafe {
-        if let Some(next) = TABLE_HOOKS.1.get() {
+        if let Some(next) = next {
             next(root, relation, entry);
         }
-        if let (Some(function), pg_sys::RTEKind::RTE_RELATION) = (TABLE_HOOKS.0.get(), (*entry).rtekind) {
+        if (*entry).rtekind == pg_sys::RTEKind::RTE_RELATION {
             function(root, relation, (*entry).inh);
         }
     }

@@ -21,11 +21,6 @@ unsafe extern "C-unwind" {
     pub safe fn ActiveSnapshotSet() -> bool;
     pub fn build_index_pathkeys(root: *mut PlannerInfo, index: *mut IndexOptInfo, direction: c_int) -> *mut List;
     pub fn buildoidvector(oids: *const Oid, length: c_int) -> *mut pg_sys::oidvector;
-    pub fn CacheRegisterSyscacheCallback(
-        cache: c_int,
-        callback: unsafe extern "C-unwind" fn(Datum, c_int, u32),
-        argument: Datum,
-    );
     /// Raises 54001 if the stack is nearly exhausted.
     pub safe fn check_stack_depth();
     pub safe fn contain_subplans(node: NodeRef) -> bool;
@@ -116,22 +111,7 @@ unsafe extern "C-unwind" {
         input_collation: Oid,
         form: pg_sys::CoercionForm::Type,
     ) -> NodeRef<'p>;
-    pub safe fn makeRelabelType<'p>(
-        node: NodeRef<'p>,
-        type_: Oid,
-        modifier: i32,
-        collation: Oid,
-        form: pg_sys::CoercionForm::Type,
-    ) -> NodeRef<'p>;
     pub fn makeTargetEntry<'p>(expression: NodeRef<'p>, number: i16, name: *mut c_char, is_junk: bool) -> NodeRef<'p>;
-    pub safe fn makeVar<'p>(
-        table: c_int,
-        column: i16,
-        type_: Oid,
-        modifier: i32,
-        collation: Oid,
-        levels_up: pg_sys::Index,
-    ) -> NodeRef<'p>;
     pub fn mcv_selectivity(
         column: &mut VariableStatData,
         function: &mut FmgrInfo,
@@ -169,21 +149,4 @@ unsafe extern "C-unwind" {
     pub fn timestamptz_date(call: FunctionCallInfo) -> Datum;
     pub fn timestamptz_mi_interval(call: FunctionCallInfo) -> Datum;
     pub fn timestamptz_pl_interval(call: FunctionCallInfo) -> Datum;
-    pub fn var_eq_const(
-        column: &mut VariableStatData,
-        operator: Oid,
-        collation: Oid,
-        value: Datum,
-        is_null: bool,
-        is_left: bool,
-        is_negated: bool,
-    ) -> f64;
-    pub fn var_eq_non_const(
-        column: &mut VariableStatData,
-        operator: Oid,
-        collation: Oid,
-        value: NodeRef,
-        is_left: bool,
-        is_negated: bool,
-    ) -> f64;
 }
