@@ -83,46 +83,19 @@ pub fn define() {
         let hooks = (Some(nodes::check_number as _), Some(nodes::assign_number as _));
         number(name, summary, &SCALABILITY, -1..=nodes::MAX_NUMBER, Suset, hooks);
     });
-    text(
-        c"scru.node_hosts",
-        c"Hosts on which the node of this server may be used: names, each with an optional port.",
-        &NODE_HOSTS,
-        Suset,
-        None,
-        Some(count_text),
-    );
-    number(
-        c"scru.ulidflake_entropy_bits",
-        c"Number of bits of the random increment between the ulidflakes of a millisecond.",
-        &ENTROPY_BITS,
-        1..=16,
-        Sighup,
-        (None, Some(count_number)),
-    );
-    word(
-        c"scru.ulidflake_on_overflow",
-        c"Reaction when a millisecond has no room for a further ulidflake: wait, or fail.",
-        &ON_OVERFLOW,
-        Userset,
-    );
-    word(
-        c"scru.generator_scope",
-        c"Scope within which the IDs of scru128, ulid, scru160 and gen_uuidv7() are strictly increasing.",
-        &GENERATOR_SCOPE,
-        Userset,
-    );
-    word(
-        c"scru.on_clock_rollback",
-        c"What scru128, ulid, scru160 and gen_uuidv7() do when the clock has moved back by more than 10 s: start again, or fail.",
-        &ON_CLOCK_ROLLBACK,
-        Userset,
-    );
-    word(
-        c"scru.scru160_counter",
-        c"Initial value of the counter of a scru160: random bits, or the microsecond.",
-        &COUNTER,
-        Sighup,
-    );
+    let summary = c"Hosts on which the node of this server may be used: names, each with an optional port.";
+    text(c"scru.node_hosts", summary, &NODE_HOSTS, Suset, None, Some(count_text));
+    let summary = c"Number of bits of the random increment between the ulidflakes of a millisecond.";
+    let hooks = (None, Some(count_number as _));
+    number(c"scru.ulidflake_entropy_bits", summary, &ENTROPY_BITS, 1..=16, Sighup, hooks);
+    let summary = c"Reaction when a millisecond has no room for a further ulidflake: wait, or fail.";
+    word(c"scru.ulidflake_on_overflow", summary, &ON_OVERFLOW, Userset);
+    let summary = c"Scope within which the IDs of types that are unique by random bits are strictly increasing.";
+    word(c"scru.generator_scope", summary, &GENERATOR_SCOPE, Userset);
+    let summary = c"What the generators of types that are unique by random bits do when the clock moves back by more than 10 s: restart, or fail.";
+    word(c"scru.on_clock_rollback", summary, &ON_CLOCK_ROLLBACK, Userset);
+    let summary = c"Initial value of the counter of a scru160: random bits, or the microsecond.";
+    word(c"scru.scru160_counter", summary, &COUNTER, Sighup);
     let summary = c"Whether an index on an ID serves conditions on its time, and its order.";
     GucRegistry::define_bool_guc(c"scru.enable_time_of_id", summary, c"", &TIME_OF_ID, Userset, flags());
     let summary = c"Version of the library that this session has loaded.";
@@ -150,22 +123,10 @@ fn number(
     who: GucContext,
     (check, assign): (pg_sys::GucIntCheckHook, pg_sys::GucIntAssignHook),
 ) {
-    let (min, max) = range.into_inner();
     // SAFETY: the hooks are guarded, or do not panic.
     unsafe {
-        GucRegistry::define_int_guc_with_hooks(
-            name,
-            summary,
-            c"",
-            setting,
-            min,
-            max,
-            who,
-            flags(),
-            check,
-            assign,
-            None,
-        );
+        let (min, max) = range.into_inner();
+        GucRegistry::define_int_guc_with_hooks(name, summary, c"", setting, min, max, who, flags(), check, assign, None)
     }
 }
 
