@@ -1,7 +1,7 @@
 //! Functions that return a field of an ID.
 
 use pgrx::pg_sys::Datum;
-use scru_ids::{FieldValue, Getter};
+use scru_ids::Getter;
 
 use crate::call::Call;
 use crate::call::error::{Error, sql_error};
@@ -16,21 +16,16 @@ pub fn field<T: StoredId, const NUMBER: usize>(call: Call) -> Result<Datum, Erro
     let Some(field) = T::FIELDS.get(NUMBER) else {
         return Err(sql_error!(ERRCODE_UNDEFINED_FUNCTION, "this function belongs to another version of scru"));
     };
-    let value = match &field.getter {
-        Getter::Bits24(get) => FieldValue::Bits24(get(id)),
-        Getter::Bits32(get) => FieldValue::Bits32(get(id)),
-        Getter::Bits80(get) => FieldValue::Bits80(get(id)),
+    Ok(match &field.getter {
+        Getter::Bits24(get) => Datum::from(get(id)),
+        Getter::Bits32(get) => Datum::from(i64::from(get(id))),
+        Getter::Bits80(get) => datum::varlena(&get(id)),
         Getter::Bits24By { parameter, range, get } => {
             let argument = call.int4(1);
             if !range.contains(&argument) {
                 return Err(Error::argument_out_of_range(parameter, argument, range));
             }
-            FieldValue::Bits24(get(id, argument))
+            Datum::from(get(id, argument))
         }
-    };
-    Ok(match value {
-        FieldValue::Bits24(value) => Datum::from(value),
-        FieldValue::Bits32(value) => Datum::from(i64::from(value)),
-        FieldValue::Bits80(bytes) => datum::varlena(&bytes),
     })
 }

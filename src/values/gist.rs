@@ -4,7 +4,6 @@
 //! An index key is a range of IDs, and in a leaf the range of a single ID. It is stored as a `bytea`: the bytes of the low end,
 //! followed by those of the high end from the first difference on. A leaf key therefore consists of the bytes of its ID.
 
-use core::cmp::Ordering;
 use core::ffi::c_int;
 use core::mem::offset_of;
 
@@ -22,7 +21,7 @@ use crate::pg::unguarded::ssup_datum_unsigned_cmp;
 const MAX_LEN: usize = 20;
 
 /// An index key: the range of IDs from `low` to `high`, both included.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Key<T: StoredId> {
     low: T::Stored,
     high: T::Stored,
@@ -70,13 +69,7 @@ impl<T: StoredId> Key<T> {
 
     /// The smallest range that contains both.
     fn with(self, other: Self) -> Self {
-        let low = if other.low.order(self.low).is_lt() { other.low } else { self.low };
-        let high = if other.high.order(self.high).is_gt() { other.high } else { self.high };
-        Self { low, high }
-    }
-
-    fn order(self, other: Self) -> Ordering {
-        self.low.order(other.low).then_with(|| self.high.order(other.high))
+        Self { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
 
     /// How much the range grows if it has to contain another.
@@ -85,17 +78,15 @@ impl<T: StoredId> Key<T> {
         distance(both.low, self.low) + distance(self.high, both.high)
     }
 
-    /// Whether an ID in the range may satisfy the operator of a strategy. `compare` compares an end of the range with the
-    /// query. The result is exact for a leaf key.
-    fn may_satisfy(self, strategy: u32, compare: impl Fn(T::Stored) -> Ordering) -> bool {
-        let (low, high) = (compare(self.low), compare(self.high));
+    /// Whether an ID in the range may satisfy the operator of a strategy with an ID on its right. Exact for a leaf key.
+    fn may_satisfy(self, strategy: u32, id: T::Stored) -> bool {
         match strategy {
-            pg_sys::RTEqualStrategyNumber => low.is_le() && high.is_ge(),
-            pg_sys::RTNotEqualStrategyNumber => low.is_ne() || high.is_ne(),
-            pg_sys::RTLessStrategyNumber => low.is_lt(),
-            pg_sys::RTLessEqualStrategyNumber => low.is_le(),
-            pg_sys::RTGreaterStrategyNumber => high.is_gt(),
-            pg_sys::RTGreaterEqualStrategyNumber => high.is_ge(),
+            pg_sys::RTEqualStrategyNumber => self.low <= id && id <= self.high,
+            pg_sys::RTNotEqualStrategyNumber => self.low != id || self.high != id,
+            pg_sys::RTLessStrategyNumber => self.low < id,
+            pg_sys::RTLessEqualStrategyNumber => self.low <= id,
+            pg_sys::RTGreaterStrategyNumber => self.high > id,
+            pg_sys::RTGreaterEqualStrategyNumber => self.high >= id,
             _ => false,
         }
     }
@@ -113,10 +104,9 @@ pub fn consistent<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let strategy = call.int2(2) as u32;
     let matches = if strategy == pg_sys::RTContainedByStrategyNumber {
         let (first, last): (T, T) = first_and_last(call.tstzrange(1));
-        first <= last && key.high.order(first.to_stored()).is_ge() && key.low.order(last.to_stored()).is_le()
+        first <= last && key.high >= first.to_stored() && key.low <= last.to_stored()
     } else {
-        let id = call.stored::<T>(1);
-        key.may_satisfy(strategy, |end| end.order(id))
+        key.may_satisfy(strategy, call.stored::<T>(1))
     };
     Ok(Datum::from(matches))
 }
@@ -178,9 +168,7 @@ pub fn picksplit<T: StoredId>(call: Call) -> Result<Datum, Error> {
     unsafe {
         let entries = &entries(call)[1..];
         let keys = datum::slice(entries.len(), |index| (Key::<T>::from_datum(entries[index].key), index));
-        keys.sort_unstable_by(|(left, left_index), (right, right_index)| {
-            left.order(*right).then(left_index.cmp(right_index))
-        });
+        keys.sort_unstable();
         let appends = keys.last().is_some_and(|(_, index)| *index == entries.len() - 1) && is_full_page(entries);
         let (left, right) = keys.split_at(if appends { keys.len() * 9 / 10 } else { keys.len() / 2 });
         let split = &mut *call.datum(1).cast_mut_ptr::<pg_sys::GIST_SPLITVEC>();
@@ -213,7 +201,7 @@ pub fn same<T: StoredId>(call: Call) -> Result<Datum, Error> {
     // SAFETY: the server passes two keys, and a pointer for the result.
     unsafe {
         let [left, right] = [0, 1].map(|index| Key::<T>::from_datum(call.datum(index)));
-        call.datum(2).cast_mut_ptr::<bool>().write(left.order(right).is_eq());
+        call.datum(2).cast_mut_ptr::<bool>().write(left == right);
     }
     Ok(call.datum(2))
 }
@@ -234,7 +222,7 @@ pub fn sort_support<T: StoredId>(call: Call) -> Result<Datum, Error> {
 
 unsafe extern "C-unwind" fn compare<T: StoredId>(left: Datum, right: Datum, _support: SortSupport) -> c_int {
     // SAFETY: the server sorts keys of the index.
-    unsafe { Key::<T>::from_datum(left).order(Key::from_datum(right)) as c_int }
+    unsafe { Key::<T>::from_datum(left).cmp(&Key::from_datum(right)) as c_int }
 }
 
 /// The first 8 bytes of a key as a number.

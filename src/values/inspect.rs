@@ -13,13 +13,8 @@ use crate::call::stored::{StoredDatum, StoredId};
 use crate::call::{Call, epoch, hints, row};
 use crate::pg::catalog;
 
-row! {
-    /// A row of `scru_inspect`.
-    struct Row { system: &'static str, canonical: String, timestamp: TimestampWithTimeZone, fields: JsonB, }
-}
-
-/// The columns of a row of `scru_inspect`.
-type Columns = (&'static str, String, TimestampWithTimeZone, JsonB);
+/// The columns of a row of `scru_inspect`: the type, the canonical text, the time and the fields.
+type Row = (&'static str, String, TimestampWithTimeZone, JsonB);
 
 /// `scru_inspect(text) → setof (type text, canonical text, "timestamp" timestamptz, fields jsonb)`: one row if the text is an ID, the
 /// rows of [`of_uuid`] if it is a uuid, no rows otherwise
@@ -32,7 +27,7 @@ pub fn of_text(call: Call) -> Result<Datum, Error> {
             return Ok(rows_of_uuid(&uuid));
         }
         let mut rows = Vec::new();
-        registry!(|Id| rows.extend(Id::parse(text).ok().and_then(row).map(Row::columns)));
+        registry!(|Id| rows.extend(Id::parse(text).ok().and_then(row)));
         Ok(rows)
     })
 }
@@ -44,13 +39,13 @@ pub fn of_uuid(call: Call) -> Result<Datum, Error> {
     call.rows(|| Ok(rows_of_uuid(&unsafe { <[u8; 16]>::from_datum(call.datum(0)) })))
 }
 
-fn rows_of_uuid(bytes: &[u8; 16]) -> Vec<Columns> {
+fn rows_of_uuid(bytes: &[u8; 16]) -> Vec<Row> {
     let mut rows = Vec::new();
     id_systems!(|Id| if let Ok(id) = Id::from_be_bytes(bytes)
         && id.is_id()
         && is_installed::<Id>()
     {
-        rows.extend(row(id).map(Row::columns));
+        rows.extend(row(id));
     });
     rows
 }
@@ -62,7 +57,7 @@ fn is_installed<T: SqlId>() -> bool {
 
 /// `scru_inspect(T) → setof (type text, canonical text, "timestamp" timestamptz, fields jsonb)`: one row
 pub fn of_id<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    call.rows(|| Ok(row(call.id::<T>(0)).map(Row::columns)))
+    call.rows(|| Ok(row(call.id::<T>(0))))
 }
 
 /// `scru_types() → setof (type text, bytes integer, digits integer, tick interval, earliest timestamptz, latest timestamptz,
@@ -103,8 +98,7 @@ fn facts<T: SqlId>() -> Option<Facts> {
 }
 
 fn row<T: SqlId>(id: T) -> Option<Row> {
-    let fields = JsonB(Value::Object(fields(id)));
-    Some(Row { system: T::NAME, canonical: id.to_string(), timestamp: epoch::timestamptz(id)?, fields })
+    Some((T::NAME, id.to_string(), epoch::timestamptz(id)?, JsonB(Value::Object(fields(id)))))
 }
 
 /// The fields of an ID, except those that need a parameter.

@@ -70,9 +70,7 @@ fn moved(timestamptz: i64, interval: &Interval, subtract: bool) -> i64 {
 
 fn order_of_low_bits<T: StoredId>(one: T, other: T) -> Ordering {
     let [one, other, mask] = [one, other, T::last_of(0)].map(T::to_be_bytes);
-    let bytes = one.as_ref().iter().zip(other.as_ref()).zip(mask.as_ref());
-    bytes
-        .map(|((one, other), mask)| (one & mask).cmp(&(other & mask)))
-        .find(|order| order.is_ne())
-        .unwrap_or(Ordering::Equal)
+    let [one, other] =
+        [&one, &other].map(|bytes| bytes.as_ref().iter().zip(mask.as_ref()).map(|(byte, mask)| byte & mask));
+    one.cmp(other)
 }
