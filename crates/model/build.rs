@@ -265,10 +265,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         writeln!(output, "_ => {}\n    }}\n}}", &text[body])?;
     }
-    writeln!(
-        output,
-        "}}\n/// The names of the changes. The first has the number 1.\nconst CHANGES: &[&str] = &{names:#?};"
-    )?;
+    writeln!(output, "}}\n/// The names of the changes, from number 1.\nconst CHANGES: &[&str] = &{names:#?};")?;
     fs::write(Path::new(&env::var("OUT_DIR")?).join("changed.rs"), output)?;
     Ok(())
 }

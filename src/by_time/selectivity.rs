@@ -14,9 +14,7 @@
 use core::ffi::c_int;
 use core::ptr;
 
-use pgrx::pg_sys::{
-    self, Bitmapset, Const, Datum, FmgrInfo, Oid, OpExpr, RestrictInfo, RowCompareExpr, VariableStatData,
-};
+use pgrx::pg_sys::{self, Bitmapset, Datum, FmgrInfo, Oid, OpExpr, RestrictInfo, RowCompareExpr, VariableStatData};
 use scru_server::selectivity::{Bounds, Tightest, UNKNOWN_BOUND, UNKNOWN_RANGE};
 use scru_server::time_compare::{Operator, first_and_last};
 
@@ -147,7 +145,7 @@ impl<'p> Column<'p> {
         let is_own = |condition: NodeRef<'p>| arguments_of(condition) == Some(arguments);
         let test = |condition: NodeRef<'p>| match is_own(condition) {
             true => Some(None),
-            false => self.share_of_derived::<T>(condition, other, arguments).map(Some),
+            false => self.derived_share::<T>(condition, other, arguments).map(Some),
         };
         match find(0, table, &test) {
             Some((.., Some(share))) => return Origin::Derived(share),
@@ -163,12 +161,7 @@ impl<'p> Column<'p> {
 
     /// The share of the index condition with these arguments, if a support function has derived it from the condition `source`: a root of
     /// the stored share of `source`, because the planner multiplies the shares of all that are derived from it. Evaluates no function.
-    fn share_of_derived<T: StoredId>(
-        &self,
-        source: NodeRef<'p>,
-        bound: NodeRef<'p>,
-        arguments: Nodes<'p>,
-    ) -> Option<f64> {
+    fn derived_share<T: StoredId>(&self, source: NodeRef<'p>, bound: NodeRef<'p>, arguments: Nodes<'p>) -> Option<f64> {
         let (function, of_source) = catalog::called(source.clause()?)?;
         let operand = of_source.iter().find(|&each| !equal(Some(each), Some(self.id)))?.without_relabel();
         let may_be_source = match catalog::called(bound) {
@@ -281,7 +274,7 @@ impl<'p> Column<'p> {
 
     /// The bounds that a condition sets on the ID.
     fn bounds<T: StoredId>(&self, (comparison, value): Value<'p>) -> Bounds {
-        if value.cast::<Const>().is_some_and(|constant| constant.constisnull) {
+        if value.cast::<pg_sys::Const>().is_some_and(|constant| constant.constisnull) {
             return Bounds::NONE;
         }
         match comparison {
@@ -312,8 +305,7 @@ impl<'p> Column<'p> {
     /// The fraction of the column's rows that satisfy an operator; `None` if there are no statistics. Estimated by the times if some are
     /// common: their rows have different IDs.
     fn selectivity<T: StoredId>(&self, operator: Operator, id: T) -> Option<f64> {
-        let ((operator, id), row, type_) =
-            (operator.among_ids(id), self.statistics.statsTuple, self.statistics.vartype);
+        let ((operator, id), row) = (operator.among_ids(id), self.statistics.statsTuple);
         if row.is_null() {
             return None;
         }
@@ -331,30 +323,24 @@ impl<'p> Column<'p> {
                 }
             }
             let mut of_ids = VariableStatData { vartype: T::Stored::SCALAR, ..self.statistics };
-            self.fraction(&mut of_ids, type_, operator, id.to_stored().as_datum())
+            self.fraction(&mut of_ids, self.statistics.vartype, operator, id.to_stored().as_datum())
         }
     }
 
     /// The fraction of rows that satisfy an operator of a type with a value, by these statistics. Tests the most common values one by
     /// one, and estimates the others from the histogram.
-    unsafe fn fraction(
-        &self,
-        column: &mut VariableStatData,
-        type_: Oid,
-        operator: Operator,
-        value: Datum,
-    ) -> Option<f64> {
+    unsafe fn fraction(&self, of: &mut VariableStatData, type_: Oid, operator: Operator, value: Datum) -> Option<f64> {
         let native = Native::of(type_, operator)?;
         let (mut function, none, mut common) = (FmgrInfo::default(), Oid::INVALID, 0.0);
         let (root, is_greater, is_equal) = (self.root, operator.is_lower_bound(), operator.includes_bound());
-        let (type_, operator) = (column.vartype, native.operator);
+        let (type_, operator) = (of.vartype, native.operator);
         fmgr_info(native.function, &mut function);
         // SAFETY: the statistics have the type of the value. The arguments are those of the server's estimators.
         let (within, others) = unsafe {
-            let within = mcv_selectivity(column, &mut function, none, value, true, &mut common);
+            let within = mcv_selectivity(of, &mut function, none, value, true, &mut common);
             let function = &mut function;
             let others =
-                ineq_histogram_selectivity(root, column, operator, function, is_greater, is_equal, none, value, type_);
+                ineq_histogram_selectivity(root, of, operator, function, is_greater, is_equal, none, value, type_);
             (within, if others >= 0.0 { others } else { 0.5 })
         };
         Some((within + (1.0 - self.null_fraction() - common) * others).clamp(0.0, 1.0))
@@ -363,18 +349,14 @@ impl<'p> Column<'p> {
     /// The fraction of rows with one time, if two conditions in a row are its bounds, as the share of the first.
     fn equality<T: StoredId>(&self, conditions: &[(NodeRef<'p>, Value<'p>)]) -> Option<Tightest> {
         let index = conditions.windows(2).position(|pair| are_of_one_time::<T>(pair[0].1, pair[1].1))?;
-        let ((_, value), none) = (conditions[index].1, Oid::INVALID);
+        let ((_, value), operator, none) = (conditions[index].1, TIMESTAMPTZ_EQUAL.into(), Oid::INVALID);
         let time = known::<T>(conditions[index].1).map(|(_, id)| Datum::from(epoch::of(id)));
         let mut times = self.of_times()?;
         // SAFETY: the statistics are those of a column of times.
         let fraction = unsafe {
             let fraction = match time {
-                Some(time) => {
-                    pg_sys::var_eq_const(&mut times, TIMESTAMPTZ_EQUAL.into(), none, time, false, true, false)
-                }
-                None => {
-                    pg_sys::var_eq_non_const(&mut times, TIMESTAMPTZ_EQUAL.into(), none, value.as_ptr(), true, false)
-                }
+                Some(time) => pg_sys::var_eq_const(&mut times, operator, none, time, false, true, false),
+                None => pg_sys::var_eq_non_const(&mut times, operator, none, value.as_ptr(), true, false),
             };
             heap_freetuple(times.statsTuple);
             fraction

@@ -8,8 +8,7 @@ use scru_ids::{MAX_TEXT_LEN, SortableId, SqlId, Stored};
 
 use crate::pg::unguarded::{hash_bytes, hash_bytes_extended, hash_bytes_uint32, hash_bytes_uint32_extended, palloc};
 
-const _: () =
-    assert!(size_of::<Datum>() == 8, "scru requires an 8-byte Datum, because its 64-bit types are passed by value");
+const _: () = assert!(size_of::<Datum>() == 8, "scru requires an 8-byte Datum: its 64-bit types are passed by value");
 
 /// An ID type whose stored form can be converted to and from a Datum.
 pub trait StoredId: SqlId<Stored: StoredDatum> {

@@ -59,8 +59,7 @@ pub fn remembers_column(trigger: Oid, table: Oid, number: i32) -> bool {
             }
         });
         if remembered.is_none() {
-            let address =
-                |class, object, part| pg_sys::ObjectAddress { classId: class, objectId: object, objectSubId: part };
+            let address = |class, id, part| pg_sys::ObjectAddress { classId: class, objectId: id, objectSubId: part };
             let depender = address(pg_sys::TriggerRelationId, trigger, 0);
             let referenced = address(pg_sys::RelationRelationId, table, number);
             pg_sys::recordDependencyOn(&depender, &referenced, pg_sys::DependencyType::DEPENDENCY_NORMAL);

@@ -2,7 +2,7 @@
 
 use core::cell::Cell;
 
-use pgrx::pg_sys::{self, Index, PlannerInfo, RangeTblEntry, RelOptInfo};
+use pgrx::pg_sys::{self, Index, PlannerInfo, RangeTblEntry, RelOptInfo, set_rel_pathlist_hook_type};
 
 use crate::pg::process::PerProcess;
 
@@ -10,8 +10,7 @@ use crate::pg::process::PerProcess;
 pub type OnPaths = unsafe fn(*mut PlannerInfo, *mut RelOptInfo, *mut RangeTblEntry);
 
 /// The function that `hook` calls, and the hook that was there before.
-static HOOKS: PerProcess<Cell<Option<(OnPaths, pg_sys::set_rel_pathlist_hook_type)>>> =
-    PerProcess::new(Cell::new(None));
+static HOOKS: PerProcess<Cell<Option<(OnPaths, set_rel_pathlist_hook_type)>>> = PerProcess::new(Cell::new(None));
 
 /// Registers a function that the planner calls when it has added its own paths.
 pub fn on_paths(function: OnPaths) {

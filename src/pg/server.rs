@@ -206,9 +206,9 @@ pub fn global_file(number: u32) -> pg_sys::RelFileLocator {
 /// The number of a wait event, whose name pg_stat_activity shows. Up to PostgreSQL 16, all extensions share one event.
 pub fn wait_event(name: &CStr) -> u32 {
     let _ = name;
-    // SAFETY: the server copies the name. It returns the existing number if the name already has one.
     cfg_select! {
         any(feature = "pg15", feature = "pg16") => pg_sys::PG_WAIT_EXTENSION,
+        // SAFETY: the server copies the name. It returns the existing number if the name already has one.
         _ => unsafe { pg_sys::WaitEventExtensionNew(name.as_ptr()) },
     }
 }

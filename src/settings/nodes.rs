@@ -28,7 +28,7 @@ pub static ULIDFLAKE_SCALABILITY: PerProcess<Node<Option<u32>>> =
 /// The largest number of a server in ulidflakes. -1 stands for no number.
 pub const MAX_NUMBER: c_int = 31;
 
-/// See [`is_preloaded`].
+/// Whether the server preloaded the library. If so, the settings are defined before a session starts.
 pub static IS_PRELOADED: PerProcess<Cell<bool>> = PerProcess::new(Cell::new(false));
 
 /// See [`changes`].
@@ -42,11 +42,6 @@ pub fn changes() -> u32 {
 
 pub fn count_change() {
     CHANGES.fetch_add(1, Relaxed);
-}
-
-/// Whether the server preloaded the library. If so, the settings are defined before a session starts.
-fn is_preloaded() -> bool {
-    IS_PRELOADED.get()
 }
 
 /// A setting that decides uniqueness. `V` is its value, and the default of `V` is its default.
@@ -116,7 +111,7 @@ impl<V: Copy + Default> Node<V> {
 
     #[cold]
     fn decide(&self) -> Result<V, Error> {
-        if is_preloaded() {
+        if IS_PRELOADED.get() {
             self.reject_stored();
         }
         self.pass_to_workers();

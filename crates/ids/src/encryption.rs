@@ -42,7 +42,7 @@ pub trait Encryptable: Copy {
     /// The name of the kind, which is the label of its subkey.
     const KIND: &'static str;
     /// Whether the result is a UUID of version 4.
-    const IS_VERSION_4: bool;
+    const IS_VERSION_4: bool = true;
 
     /// Returns the block to encrypt; `None` for a UUID that is not of version 7.
     fn to_block(self) -> Option<u128>;
@@ -69,7 +69,6 @@ macro_rules! encryptable {
     ($name:ident, $Id:ident, 8) => {
         impl Encryptable for crate::$Id {
             const KIND: &'static str = Self::NAME;
-            const IS_VERSION_4: bool = true;
 
             fn to_block(self) -> Option<u128> {
                 self.to_stored().to_block()
@@ -85,7 +84,6 @@ encrypted_registry!(encryptable);
 
 impl Encryptable for i64 {
     const KIND: &'static str = "bigint";
-    const IS_VERSION_4: bool = true;
 
     fn to_block(self) -> Option<u128> {
         Some(version_4(u128::from(self.cast_unsigned()) << ZEROS))
@@ -100,7 +98,6 @@ impl Encryptable for i64 {
 
 impl Encryptable for Uuidv7 {
     const KIND: &'static str = Self::NAME;
-    const IS_VERSION_4: bool = true;
 
     fn to_block(self) -> Option<u128> {
         self.is_id().then(|| version_4(free_bits(self.to_u128())))

@@ -10,10 +10,6 @@ use postgres_types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
 use crate::SortableId;
 
-fn accepts<T: SortableId>(ty: &Type) -> bool {
-    ty.name() == T::NAME || *ty == Type::BYTEA
-}
-
 macro_rules! sql_traits {
     ($name:ident, $Id:ident) => {
         impl ToSql for crate::$Id {
@@ -23,7 +19,7 @@ macro_rules! sql_traits {
             }
 
             fn accepts(ty: &Type) -> bool {
-                accepts::<Self>(ty)
+                <Self as FromSql>::accepts(ty)
             }
 
             to_sql_checked!();
@@ -35,7 +31,7 @@ macro_rules! sql_traits {
             }
 
             fn accepts(ty: &Type) -> bool {
-                accepts::<Self>(ty)
+                ty.name() == Self::NAME || *ty == Type::BYTEA
             }
         }
     };
