@@ -93,7 +93,7 @@ macro_rules! sql_type {
             use scru_ids::$id as Id;
 
             export! {
-                guarded [$name _in] io::input::<Id>;
+                guarded [$name _in] |call| io::parse::<Id>(call.cstring(0).to_bytes());
                 guarded [$name _out] io::output::<Id>;
                 guarded [$name _recv] |call| io::from_bytes::<Id>(call.message());
                 guarded [$name _send] io::send::<Id>;
@@ -134,7 +134,7 @@ macro_rules! sql_type {
 
                 guarded [$name _to_bytea] io::send::<Id>;
                 guarded [$name _from_bytea] |call| io::from_bytes::<Id>(call.varlena(0));
-                guarded [$name _from_text] casts::from_text::<Id>;
+                guarded [$name _from_text] |call| io::parse::<Id>(call.varlena(0));
                 guarded [$name _from_bigint] casts::from_bigint::<Id>;
                 guarded [$name _to_numeric] casts::to_numeric::<Id>;
                 guarded [$name _from_numeric] casts::from_numeric::<Id>;

@@ -12,12 +12,6 @@ use crate::call::error::{Error, excerpt, quoting, sql_error};
 use crate::call::stored::StoredId;
 use crate::pg::unguarded::{DirectFunctionCall1Coll, numeric_out};
 
-/// `T_from_text(text) → T` of the extension `scru_text`. Raises what `T_in` raises.
-pub fn from_text<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    let text = call.varlena(0);
-    T::parse(text).map(T::to_datum).map_err(|error| Error::bad_text::<T>(text, error))
-}
-
 /// `T_from_bigint(bigint) → T`, for 8-byte types. Raises 22003 for a value out of range.
 pub fn from_bigint<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let value = call.int8(0);

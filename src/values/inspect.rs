@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::call::error::Error;
 use crate::call::stored::{StoredDatum, StoredId};
-use crate::call::{Call, epoch, hints, row};
+use crate::call::{Call, epoch, hints};
 use crate::pg::catalog;
 
 /// The columns of a row of `scru_inspect`: the type, the canonical text, the time and the fields.
@@ -66,35 +66,20 @@ pub fn types(call: Call) -> Result<Datum, Error> {
     call.rows(|| {
         let mut rows = Vec::new();
         id_systems!(|Id| if is_installed::<Id>() {
-            rows.extend(facts::<Id>().map(Facts::columns));
+            rows.extend(facts::<Id>());
         });
         Ok(rows)
     })
 }
 
-row! {
-    /// A row of `scru_types`.
-    struct Facts {
-        system: &'static str,
-        bytes: i32,
-        digits: i32,
-        tick: Interval,
-        earliest: TimestampWithTimeZone,
-        latest: TimestampWithTimeZone,
-        details: JsonB,
-    }
-}
+/// The columns of a row of `scru_types`, as [`types`] lists them.
+type Facts = (&'static str, i32, i32, Interval, TimestampWithTimeZone, TimestampWithTimeZone, JsonB);
 
 fn facts<T: SqlId>() -> Option<Facts> {
-    Some(Facts {
-        system: T::NAME,
-        bytes: <T::Stored as Stored>::LEN as i32,
-        digits: T::TEXT_LEN as i32,
-        tick: Interval::new(0, 0, T::TICKS.micros).ok()?,
-        earliest: epoch::timestamptz(T::MIN)?,
-        latest: epoch::timestamptz(T::MAX)?,
-        details: JsonB(json!({ "smallest": T::MIN.to_string(), "largest": T::MAX.to_string() })),
-    })
+    let (bytes, digits) = (<T::Stored as Stored>::LEN as i32, T::TEXT_LEN as i32);
+    let (earliest, latest) = (epoch::timestamptz(T::MIN)?, epoch::timestamptz(T::MAX)?);
+    let details = JsonB(json!({ "smallest": T::MIN.to_string(), "largest": T::MAX.to_string() }));
+    Some((T::NAME, bytes, digits, Interval::new(0, 0, T::TICKS.micros).ok()?, earliest, latest, details))
 }
 
 fn row<T: SqlId>(id: T) -> Option<Row> {

@@ -9,9 +9,9 @@ use crate::call::stored::{self, StoredId};
 use crate::pg::datum;
 use crate::shared::id_type::Type;
 
-/// `T_in(cstring) → T`. Raises 22P02 for malformed text, 22003 for a value out of range.
-pub fn input<T: Type>(call: Call) -> Result<Datum, Error> {
-    let text = call.cstring(0).to_bytes();
+/// `T_in(cstring) → T`, and `T_from_text(text) → T` of the extension `scru_text`. Raises 22P02 for malformed text, 22003 for a value
+/// out of range.
+pub fn parse<T: StoredId>(text: &[u8]) -> Result<Datum, Error> {
     T::parse(text).map(T::to_datum).map_err(|error| Error::bad_text::<T>(text, error))
 }
 

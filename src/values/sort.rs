@@ -81,11 +81,7 @@ pub fn skip_support<T: StoredId>(call: Call) -> Result<Datum, Error> {
 }
 
 /// Returns `value + BY` and sets `is_at_end` to false. If no ID has that value, returns `value` and sets `is_at_end` to true.
-unsafe extern "C-unwind" fn step<T: StoredId, const BY: i64>(
-    _index: Relation,
-    value: Datum,
-    is_at_end: *mut bool,
-) -> Datum {
+unsafe extern "C-unwind" fn step<T: StoredId, const BY: i64>(_: Relation, value: Datum, is_at_end: *mut bool) -> Datum {
     // Types passed by value are stored as an `i64`.
     let next = T::Stored::from_bytes(&((value.value() as i64).wrapping_add(BY)).to_be_bytes()).and_then(T::from_stored);
     // SAFETY: the server passes a pointer that is valid for writes.

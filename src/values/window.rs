@@ -58,19 +58,13 @@ fn moved(timestamptz: i64, interval: &Interval, subtract: bool) -> i64 {
     let function = if subtract { timestamptz_mi_interval } else { timestamptz_pl_interval };
     // SAFETY: the server's function takes a timestamptz and an interval.
     let sum = unsafe {
-        DirectFunctionCall2Coll(
-            Some(function),
-            Oid::INVALID,
-            Datum::from(timestamptz),
-            Datum::from(&raw const *interval),
-        )
+        DirectFunctionCall2Coll(Some(function), Oid::INVALID, timestamptz.into(), Datum::from(&raw const *interval))
     };
     sum.value() as i64
 }
 
 fn order_of_low_bits<T: StoredId>(one: T, other: T) -> Ordering {
     let [one, other, mask] = [one, other, T::last_of(0)].map(T::to_be_bytes);
-    let [one, other] =
-        [&one, &other].map(|bytes| bytes.as_ref().iter().zip(mask.as_ref()).map(|(byte, mask)| byte & mask));
+    let [one, other] = [&one, &other].map(|id| id.as_ref().iter().zip(mask.as_ref()).map(|(byte, mask)| byte & mask));
     one.cmp(other)
 }
