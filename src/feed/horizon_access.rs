@@ -18,8 +18,7 @@ use crate::shared::memory::{HorizonMemory, Published};
 /// This process's access to the shared memory.
 pub struct SharedHorizon {
     pub memory: &'static HorizonMemory,
-    own_slot: usize,
-    own: Owner,
+    own: (usize, Owner),
     /// The snapshot of the reader; `None` for the active one.
     pub snapshot: Option<Snapshot>,
 }
@@ -27,21 +26,14 @@ pub struct SharedHorizon {
 impl SharedHorizon {
     pub fn new(memory: &'static HorizonMemory) -> Self {
         prepared::begin(memory);
-        let (own_slot, own) = transaction::own();
-        Self { memory, own_slot, own: Owner::new(own.pid, own.number), snapshot: None }
-    }
-
-    fn published(&self, of: Place) -> &'static Published {
-        match of {
-            Place::Slot(slot) => &self.memory.slots[slot].published,
-            Place::Entry(number) => &self.memory.entry(number).published,
-        }
+        let (slot, own) = transaction::own();
+        Self { memory, own: (slot, Owner::new(own.pid, own.number)), snapshot: None }
     }
 
     /// Records the bound of this process's transaction, if it has published one.
     pub fn record(&mut self, number: u64, is_prepared: bool) -> Result<(), Error> {
-        let slot = Place::Slot(self.own_slot);
-        if self.owner(slot)? != self.own {
+        let (slot, own) = (Place::Slot(self.own.0), self.own.1);
+        if self.owner(slot)? != own {
             return Ok(());
         }
         let bound = self.bound(slot)?;
@@ -79,12 +71,8 @@ impl HorizonAccess for SharedHorizon {
         Ok(())
     }
 
-    fn own(&self) -> Owner {
+    fn own(&self) -> (usize, Owner) {
         self.own
-    }
-
-    fn own_slot(&self) -> usize {
-        self.own_slot
     }
 
     fn slots(&self) -> usize {
@@ -92,36 +80,29 @@ impl HorizonAccess for SharedHorizon {
     }
 
     fn owner(&mut self, of: Place) -> Result<Owner, Error> {
-        Ok(Owner(self.published(of).owner.load(Ordering::SeqCst)))
+        Ok(Owner(self.memory.published(of).owner.load(Ordering::SeqCst)))
     }
 
     fn replace_owner(&mut self, of: Place, old: Owner, new: Owner) -> Result<bool, Error> {
-        Ok(self.published(of).owner.compare_exchange(old.0, new.0, Ordering::SeqCst, Ordering::SeqCst).is_ok())
+        Ok(self.memory.published(of).owner.compare_exchange(old.0, new.0, Ordering::SeqCst, Ordering::SeqCst).is_ok())
     }
 
     fn set_owner(&mut self, of: Place, owner: Owner) -> Result<(), Error> {
         // For an entry, the lock under which the transaction ends makes it visible to readers.
-        self.published(of).owner.store(owner.0, Ordering::Release);
+        self.memory.published(of).owner.store(owner.0, Ordering::Release);
         Ok(())
     }
 
     fn bound(&mut self, of: Place) -> Result<i64, Error> {
-        let bound = self.published(of).bound.load(Ordering::SeqCst);
-        let is_own = match of {
-            Place::Slot(_) => true,
-            Place::Entry(number) => {
-                self.memory.entry(number).database.load(Ordering::SeqCst) == u64::from(own_database())
-            }
-        };
-        Ok(if is_own { bound } else { i64::MAX })
+        let Published { bound, database, .. } = self.memory.published(of);
+        let (bound, database) = (bound.load(Ordering::SeqCst), database.load(Ordering::SeqCst));
+        Ok(if database == u64::from(own_database()) { bound } else { i64::MAX })
     }
 
     fn set_bound(&mut self, of: Place, bound: i64) -> Result<(), Error> {
         // A reader that loads this or the database finds the owner that was stored before.
-        self.published(of).bound.store(bound, Ordering::Release);
-        if let Place::Entry(number) = of {
-            self.memory.entry(number).database.store(own_database().into(), Ordering::Release);
-        }
+        self.memory.published(of).bound.store(bound, Ordering::Release);
+        self.memory.published(of).database.store(own_database().into(), Ordering::Release);
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use portable_atomic::{AtomicU64, AtomicU128};
 use scru_ids::{GeneratedId, Scru64, Scru128, Scru160, State, Ulid, Ulidflake, Uuidv7};
 
 use crate::shared::mark_page::{self, Content};
-use crate::shared::memory::{self, Entry, Header, Published, Slot};
+use crate::shared::memory::{self, Header, Published, Slot};
 use crate::shared::state::{MarkMemory, MarksMemory, TypeMemory};
 
 /// The layout of a type with a word of 64 bits, and of one with 128.
@@ -48,8 +48,7 @@ layouts! {
         word 0 announced 16 announced_of_databases 24 warned 32;
     "horizon v2, header" if matches!(memory::HORIZON.to_bytes(), b"scru horizon v2"), Header 64: since 0 prepared 8 ended 16;
     "horizon v2, slot" if matches!(memory::HORIZON.to_bytes(), b"scru horizon v2"), Slot 64: published 0;
-    "horizon v2, entry" if matches!(memory::HORIZON.to_bytes(), b"scru horizon v2"), Entry 24: published 0 database 16;
-    "horizon v2, published" if matches!(memory::HORIZON.to_bytes(), b"scru horizon v2"), Published 16: owner 0 bound 8;
+    "horizon v2, published" if matches!(memory::HORIZON.to_bytes(), b"scru horizon v2"), Published 24: owner 0 bound 8 database 16;
     "page v2 in global/8672" if mark_page::is_read(2, 8672), Content 32: magic 0 version 4 times 8 checksum 24 zeros 28;
 }
 

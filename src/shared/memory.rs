@@ -13,7 +13,7 @@ use std::panic::UnwindSafe;
 
 use pgrx::{PgSqlErrorCode as SqlState, PgTryBuilder, pg_guard, pg_sys};
 use scru_ids::{Word, id_systems};
-use scru_server::horizon::ENTRIES;
+use scru_server::horizon::{ENTRIES, Place};
 
 use crate::call::error::{Error, sql_error};
 use crate::pg::process::PerProcess;
@@ -50,6 +50,8 @@ pub struct Published {
     /// The [`Owner`](scru_server::horizon::Owner): the transaction that has published last.
     pub owner: AtomicU64,
     pub bound: AtomicI64,
+    /// The OID of its database.
+    pub database: AtomicU64,
 }
 
 /// What a process shares for the horizon.
@@ -58,24 +60,17 @@ pub struct Slot {
     pub published: Published,
 }
 
-/// The entry of a transaction in the table.
-#[repr(C)]
-pub struct Entry {
-    pub published: Published,
-    pub database: AtomicU64,
-}
-
 /// The shared memory of the horizon.
 #[repr(C)]
 pub struct HorizonMemory {
     pub header: Header,
-    entries: [Entry; ENTRIES as usize],
+    entries: [Published; ENTRIES as usize],
     pub slots: [Slot],
 }
 
 impl HorizonMemory {
     fn size() -> usize {
-        size_of::<Header>() + ENTRIES as usize * size_of::<Entry>() + transaction::processes() * size_of::<Slot>()
+        size_of::<Header>() + ENTRIES as usize * size_of::<Published>() + transaction::processes() * size_of::<Slot>()
     }
 
     /// # Safety
@@ -85,8 +80,11 @@ impl HorizonMemory {
         unsafe { &*(ptr::slice_from_raw_parts(memory, transaction::processes()) as *const Self) }
     }
 
-    pub fn entry(&self, transaction: u64) -> &Entry {
-        &self.entries[(transaction % ENTRIES) as usize]
+    pub fn published(&self, of: Place) -> &Published {
+        match of {
+            Place::Slot(slot) => &self.slots[slot].published,
+            Place::Entry(transaction) => &self.entries[(transaction % ENTRIES) as usize],
+        }
     }
 }
 
@@ -173,10 +171,8 @@ static PREV_SHMEM_STARTUP_HOOK: PerProcess<Cell<pg_sys::shmem_startup_hook_type>
 pub unsafe fn preload() {
     // SAFETY: guaranteed by the caller. Each hook calls the one that it replaces, as the server requires.
     unsafe {
-        PREV_SHMEM_REQUEST_HOOK.set(pg_sys::shmem_request_hook);
-        PREV_SHMEM_STARTUP_HOOK.set(pg_sys::shmem_startup_hook);
-        pg_sys::shmem_request_hook = Some(request);
-        pg_sys::shmem_startup_hook = Some(startup);
+        PREV_SHMEM_REQUEST_HOOK.set((&raw mut pg_sys::shmem_request_hook).replace(Some(request)));
+        PREV_SHMEM_STARTUP_HOOK.set((&raw mut pg_sys::shmem_startup_hook).replace(Some(startup)));
     }
 }
 

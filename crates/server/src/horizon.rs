@@ -81,10 +81,8 @@ pub trait HorizonAccess {
     /// Waits a moment for another process.
     fn pause(&mut self) -> Result<(), Self::Error>;
 
-    /// The transaction of this process.
-    fn own(&self) -> Owner;
-    /// The slot of this process's transaction.
-    fn own_slot(&self) -> usize;
+    /// The slot of this process's transaction, and its owner.
+    fn own(&self) -> (usize, Owner);
     /// The number of slots.
     fn slots(&self) -> usize;
 
@@ -94,7 +92,7 @@ pub trait HorizonAccess {
     fn replace_owner(&mut self, of: Place, old: Owner, new: Owner) -> Result<bool, Self::Error>;
     /// Stores the owner.
     fn set_owner(&mut self, of: Place, owner: Owner) -> Result<(), Self::Error>;
-    /// Loads the bound; for an entry of another database, the largest number.
+    /// Loads the bound; the largest number for a transaction of another database.
     fn bound(&mut self, of: Place) -> Result<i64, Self::Error>;
     /// Stores the bound.
     fn set_bound(&mut self, of: Place, bound: i64) -> Result<(), Self::Error>;
@@ -117,7 +115,8 @@ pub trait HorizonAccess {
 ///
 /// The published bound stays the same: the other processes of a parallel query draw above it.
 pub fn publish<A: HorizonAccess>(access: &mut A) -> Result<i64, A::Error> {
-    let (own, slot) = (access.own(), Place::Slot(access.own_slot()));
+    let (slot, own) = access.own();
+    let slot = Place::Slot(slot);
     loop {
         let owner = access.owner(slot)?;
         if owner == own {
@@ -126,9 +125,7 @@ pub fn publish<A: HorizonAccess>(access: &mut A) -> Result<i64, A::Error> {
         // Another process of the parallel query is about to store the bound.
         if owner == own.busy() {
             access.pause()?;
-            continue;
-        }
-        if access.replace_owner(slot, owner, own.busy())? {
+        } else if access.replace_owner(slot, owner, own.busy())? {
             let bound = access.floor()?.max(access.now()?);
             access.set_bound(slot, bound)?;
             access.set_owner(slot, own)?;

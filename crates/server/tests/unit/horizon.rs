@@ -136,11 +136,8 @@ impl HorizonAccess for Run<'_> {
         Ok(())
     }
 
-    fn own(&self) -> Owner {
-        OWN
-    }
-    fn own_slot(&self) -> usize {
-        0
+    fn own(&self) -> (usize, Owner) {
+        (0, OWN)
     }
     fn slots(&self) -> usize {
         1
