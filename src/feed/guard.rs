@@ -16,15 +16,8 @@ use crate::shared::id_type::Type;
 /// The schema of the server's types.
 const PG_CATALOG: Oid = Oid::from_u32(pg_sys::PG_CATALOG_NAMESPACE);
 
-/// More bytes than a name can have.
-const NAME_LEN: usize = pg_sys::NAMEDATALEN as usize;
-
-/// The ID system whose IDs a column has.
-#[derive(Clone, Copy)]
-struct System {
-    name: &'static str,
-    timeliness: fn(Trigger, i32, i64) -> Result<Timeliness, Error>,
-}
+/// The name of the ID system whose IDs a column has, and [`timeliness`] for it.
+type System = (&'static str, fn(Trigger, i32, i64) -> Result<Timeliness, Error>);
 
 /// What a trigger guards.
 #[derive(Clone, Copy)]
@@ -39,11 +32,11 @@ struct Guard {
 /// The arguments of the trigger are the name of the column, the lag, and, for a type that IDs of several systems have, the system.
 pub fn guard(call: Call) -> Result<Datum, Error> {
     let trigger = call.trigger().ok_or_else(|| misused(None, &[]))?;
-    let Guard { column, lag, system } = *call.remembered((), || guard_of(call, trigger))?;
-    match (system.timeliness)(trigger, column, lag)? {
+    let Guard { column, lag, system: (system, timeliness) } = *call.remembered((), || guard_of(call, trigger))?;
+    match timeliness(trigger, column, lag)? {
         // The server ignores the result of an AFTER trigger.
         Timeliness::Timely => Ok(Datum::null()),
-        refused => Err(refusal(refused, system.name, trigger)),
+        refused => Err(refusal(refused, system, trigger)),
     }
 }
 
@@ -85,7 +78,7 @@ fn of_column<T: Type>(column: &Column, named: &[u8], schema: Oid) -> Option<Syst
     let is_own = T::CORE_TYPE.is_none() && is(schema, T::NAME);
     let can_have = is_own || is(PG_CATALOG, of_server);
     let is_named = named == T::NAME.as_bytes() || T::CORE_TYPE.is_some_and(|name| named == name.as_bytes());
-    (can_have && is_named).then_some(System { name: T::NAME, timeliness: timeliness::<T> })
+    (can_have && is_named).then_some((T::NAME, timeliness::<T>))
 }
 
 /// The timeliness of the ID in the new row. An UPDATE that keeps the ID is timely.
@@ -153,8 +146,8 @@ fn misused(trigger: Option<Trigger>, arguments: &[&CStr]) -> Error {
         "scru_feed_guard() must be called as a trigger AFTER INSERT OR UPDATE FOR EACH ROW with two or three arguments"
     );
     let Some(trigger) = trigger else { return error };
-    let argument =
-        |index: usize| arguments.get(index).copied().filter(|argument: &&CStr| argument.count_bytes() < NAME_LEN);
+    let is_name = |argument: &&CStr| argument.count_bytes() < pg_sys::NAMEDATALEN as usize;
+    let argument = |index: usize| arguments.get(index).copied().filter(is_name);
     let arguments = [argument(0).or(Some(c"id")), argument(1).or(Some(c"5 s")), argument(2)];
     let arguments: Vec<_> = arguments.into_iter().flatten().map(literal).collect();
     let names = [trigger.name(), trigger.schema(), trigger.table()].map(quoted);

@@ -26,20 +26,20 @@ pub fn horizon<T: Type>(_call: Call) -> Result<Datum, Error> {
 /// Additionally raises 22023 if `after` is above all IDs that this server may have generated, and more than 1 s ahead of the clock, or if
 /// the lag is negative, and 22004 if one of them is NULL: a reader without a position would receive nothing.
 pub fn horizon_after<T: Type>(call: Call) -> Result<Datum, Error> {
-    let lag = lag(call, 1)?;
+    let name = T::NAME;
+    if call.is_null(1) {
+        return Err(sql_error!(ERRCODE_NULL_VALUE_NOT_ALLOWED, "the lag of a feed must not be null"));
+    }
+    let lag = lag_micros(call.interval(1))?;
     refuse_elsewhere::<T>()?;
     if call.is_null(0) {
-        return Err(sql_error!(
-            ERRCODE_NULL_VALUE_NOT_ALLOWED,
-            "the position of {}_horizon() must not be null",
-            T::NAME
-        )
-        .hint(format!("Begin with {}_lower('-infinity').", T::NAME)));
+        return Err(sql_error!(ERRCODE_NULL_VALUE_NOT_ALLOWED, "the position of {name}_horizon() must not be null")
+            .hint(format!("Begin with {name}_lower('-infinity').")));
     }
     let after: T = call.id(0);
     let horizon = returned::of_statement()?;
     if after > first_of::<T>(horizon) && after.tick() > last_known::<T>()? {
-        return Err(sql_error!(ERRCODE_INVALID_PARAMETER_VALUE, "the {} is above all that this server knows", T::NAME)
+        return Err(sql_error!(ERRCODE_INVALID_PARAMETER_VALUE, "the {name} is above all that this server knows")
             .of_type::<T>()
             .detail("The server may have lost transactions in a failover, and may generate IDs below this one.")
             .hint(
@@ -67,20 +67,17 @@ fn first_of<T: Type>(micros: i64) -> T {
 
 /// Refuses where the transactions of this process and those that write the rows are of different servers.
 fn refuse_elsewhere<T: Type>() -> Result<(), Error> {
+    let name = T::NAME;
     if process::is_internal_connection_of_citus() {
-        return Err(sql_error!(
-            ERRCODE_FEATURE_NOT_SUPPORTED,
-            "cannot execute {}_horizon() on a shard of Citus",
-            T::NAME
-        )
-        .detail("A node does not know which transactions run on the other nodes.")
-        .hint("Compute the minimum of the horizons of all nodes first, and pass it as a parameter."));
+        return Err(sql_error!(ERRCODE_FEATURE_NOT_SUPPORTED, "cannot execute {name}_horizon() on a shard of Citus")
+            .detail("A node does not know which transactions run on the other nodes.")
+            .hint("Compute the minimum of the horizons of all nodes first, and pass it as a parameter."));
     }
     // SAFETY: the snapshot is used here only.
     if !wal::is_in_recovery() && !unsafe { Snapshot::active() }.is_of_recovery() {
         return Ok(());
     }
-    Err(sql_error!(ERRCODE_READ_ONLY_SQL_TRANSACTION, "cannot execute {}_horizon() during recovery", T::NAME)
+    Err(sql_error!(ERRCODE_READ_ONLY_SQL_TRANSACTION, "cannot execute {name}_horizon() during recovery")
         .detail("A standby does not know which transactions run on its primary.")
         .hint("Read the rows on the primary, or up to a horizon in a row that the primary has written."))
 }
@@ -120,14 +117,6 @@ pub fn timeliness<T: Type>(stored: Option<T::Stored>, lag: i64) -> Result<Timeli
         return Ok(Timeliness::Timely);
     }
     Ok(Timeliness::Ahead(from.max(clock::now()).saturating_add(lead)))
-}
-
-/// An argument that is a lag, in microseconds.
-fn lag(call: Call, index: usize) -> Result<i64, Error> {
-    if call.is_null(index) {
-        return Err(sql_error!(ERRCODE_NULL_VALUE_NOT_ALLOWED, "the lag of a feed must not be null"));
-    }
-    lag_micros(call.interval(index))
 }
 
 /// The length of a lag, in microseconds: a month has 30 days, as where the server compares intervals.

@@ -31,10 +31,9 @@ const OF_TRANSACTION: i64 = 0;
 static RETURNED: PerProcess<RefCell<Option<Returned>>> = PerProcess::new(RefCell::new(None));
 
 fn remember(key: (i64, Box<[u32]>), value: i64) {
-    let local = transaction::local();
     let mut returned = RETURNED.borrow_mut();
-    returned.take_if(|returned| returned.local != local);
-    let returned = returned.get_or_insert_with(|| Returned { local, all: HashMap::new(), full: 64 });
+    let returned =
+        returned.get_or_insert_with(|| Returned { local: transaction::local(), all: HashMap::new(), full: 64 });
     if returned.all.len() >= returned.full {
         let is_open = |statement| statement == OF_TRANSACTION || portal::is_open(statement);
         returned.all.retain(|(statement, content), _| is_open(*statement) && !Snapshot::is_gone(content));
@@ -50,10 +49,8 @@ pub fn of_statement() -> Result<i64, Error> {
     let snapshot = unsafe { Snapshot::active() };
     let statement = if Snapshot::is_of_transaction() { OF_TRANSACTION } else { portal::statement() };
     let key = (statement, snapshot.content());
-    if let Some(returned) = &*RETURNED.borrow()
-        && returned.local == transaction::local()
-        && let Some(value) = returned.all.get(&key)
-    {
+    RETURNED.borrow_mut().take_if(|returned| returned.local != transaction::local());
+    if let Some(value) = RETURNED.borrow().as_ref().and_then(|returned| returned.all.get(&key)) {
         return Ok(*value);
     }
     if transaction::is_parallel_worker() {

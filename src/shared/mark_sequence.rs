@@ -9,7 +9,7 @@ use core::cell::Cell;
 use core::ffi::CStr;
 
 use pgrx::pg_guard;
-use pgrx::pg_sys::{self, Datum, FormData_pg_class, FormData_pg_sequence_data, LOCKMODE, Oid, Relation};
+use pgrx::pg_sys::{self, Datum, FormData_pg_sequence_data, LOCKMODE, Oid, Relation, SysCacheIdentifier};
 use scru_server::mark::Mark;
 use scru_server::protocol::{Carried, Known, Lsn};
 
@@ -42,7 +42,6 @@ const NOTHING: Kept = Kept { number: Oid::INVALID, place: None, known: Known { e
 
 static KEPT: PerProcess<[Cell<Kept>; 2]> = PerProcess::new([Cell::new(NOTHING), Cell::new(NOTHING)]);
 
-#[inline(always)]
 pub fn kept(of: Mark) -> &'static Cell<Kept> {
     &KEPT[of as usize]
 }
@@ -103,7 +102,7 @@ fn with_page<R>(of: Mark, work: impl FnOnce(Relation, &LockedPage) -> R) -> Resu
     unsafe {
         let sequence = pg_sys::try_relation_open(kept(of).get().number, LOCK);
         if sequence.is_null() {
-            return Err(missing(of));
+            return Err(unusable(of, false));
         }
         let is_permanent = (*(*sequence).rd_rel).relpersistence as u8 == pg_sys::RELPERSISTENCE_PERMANENT;
         let page = is_permanent.then(|| LockedPage::lock(pg_sys::ReadBuffer(sequence, 0), Some(&LOCK_WAIT))).flatten();
@@ -112,7 +111,7 @@ fn with_page<R>(of: Mark, work: impl FnOnce(Relation, &LockedPage) -> R) -> Resu
             work(sequence, &page)
         });
         pg_sys::relation_close(sequence, LOCK);
-        result.ok_or_else(|| unlogged(of))
+        result.ok_or_else(|| unusable(of, true))
     }
 }
 
@@ -134,16 +133,14 @@ fn find(of: Mark) -> Result<Oid, Error> {
     unsafe {
         let schema = internal_schema();
         let number = pg_sys::get_relname_relid(name(of).as_ptr(), schema);
-        let row =
-            |cache: pg_sys::SysCacheIdentifier::Type, number| pg_sys::SearchSysCache1(cache as _, Datum::from(number));
-        let owner = catalog::read(
-            row(pg_sys::SysCacheIdentifier::NAMESPACEOID, schema),
-            |row: &pg_sys::FormData_pg_namespace| row.nspowner,
-        );
-        let is_own =
-            |row: &FormData_pg_class| row.relkind as u8 == pg_sys::RELKIND_SEQUENCE && Some(row.relowner) == owner;
-        let found = catalog::read(row(pg_sys::SysCacheIdentifier::RELOID, number), is_own);
-        found.filter(|is_own| *is_own).map(|_| number).ok_or_else(|| missing(of))
+        let row = |cache: SysCacheIdentifier::Type, number| pg_sys::SearchSysCache1(cache as _, Datum::from(number));
+        let owner_of = |schema: &pg_sys::FormData_pg_namespace| schema.nspowner;
+        let owner = catalog::read(row(SysCacheIdentifier::NAMESPACEOID, schema), owner_of);
+        let is_own = |row: &pg_sys::FormData_pg_class| {
+            row.relkind as u8 == pg_sys::RELKIND_SEQUENCE && Some(row.relowner) == owner
+        };
+        let found = catalog::read(row(SysCacheIdentifier::RELOID, number), is_own);
+        if found == Some(true) { Ok(number) } else { Err(unusable(of, false)) }
     }
 }
 
@@ -153,24 +150,18 @@ fn system_identifier() -> i64 {
     unsafe { pg_sys::GetSystemIdentifier() as i64 }
 }
 
-fn qualified(of: Mark) -> String {
-    format!("scru_internal.{}", name(of).to_string_lossy())
-}
-
+/// The error for a sequence that is missing, or has become unlogged.
 #[cold]
-fn missing(of: Mark) -> Error {
-    let name = qualified(of);
-    sql_error!(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, "sequence \"{name}\" of extension \"scru\" is missing")
-        .detail("Dumps and pg_upgrade would not carry the high-water mark of the database.")
-        .hint("Restore the database from a dump, or let a superuser undo what has replaced the sequence.")
-        .of([Some(c"scru_internal"), Some(self::name(of)), None, None])
-}
-
-#[cold]
-fn unlogged(of: Mark) -> Error {
-    let name = qualified(of);
-    sql_error!(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, "sequence \"{name}\" has become unlogged")
-        .detail("After a crash, dumps and pg_upgrade would not carry the high-water mark of the database.")
-        .hint(format!("A superuser can use ALTER SEQUENCE {name} SET LOGGED."))
-        .of([Some(c"scru_internal"), Some(self::name(of)), None, None])
+fn unusable(of: Mark, is_unlogged: bool) -> Error {
+    let name = format!("scru_internal.{}", name(of).to_string_lossy());
+    let error = if is_unlogged {
+        sql_error!(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, "sequence \"{name}\" has become unlogged")
+            .detail("After a crash, dumps and pg_upgrade would not carry the high-water mark of the database.")
+            .hint(format!("A superuser can use ALTER SEQUENCE {name} SET LOGGED."))
+    } else {
+        sql_error!(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, "sequence \"{name}\" of extension \"scru\" is missing")
+            .detail("Dumps and pg_upgrade would not carry the high-water mark of the database.")
+            .hint("Restore the database from a dump, or let a superuser undo what has replaced the sequence.")
+    };
+    error.of([Some(c"scru_internal"), Some(self::name(of)), None, None])
 }

@@ -14,16 +14,10 @@ use crate::pg::process::PerProcess;
 /// The generator is seeded again when the clock, in microseconds, has changed above this number of bits: 66 ms.
 const PERIOD_BITS: u32 = 16;
 
-struct Source {
-    /// The process that has seeded the generator; 0 if there is none.
-    seeded_by: Cell<i32>,
-    /// The period of the clock in which it was seeded.
-    seeded_in: Cell<i64>,
-    rng: Cell<MaybeUninit<StdRng>>,
-}
+/// The process that has seeded the generator, which is 0 if there is none, and the period of the clock in which it has done so.
+static SEEDED: PerProcess<Cell<(i32, i64)>> = PerProcess::new(Cell::new((0, 0)));
 
-static SOURCE: PerProcess<Source> =
-    PerProcess::new(Source { seeded_by: Cell::new(0), seeded_in: Cell::new(0), rng: Cell::new(MaybeUninit::uninit()) });
+static RNG: PerProcess<Cell<MaybeUninit<StdRng>>> = PerProcess::new(Cell::new(MaybeUninit::uninit()));
 
 /// The process's random source: a cryptographic generator. It is seeded from the operating system at its first use, and again
 ///
@@ -36,24 +30,18 @@ impl Random {
     #[inline(always)]
     pub fn get(now: i64) -> Result<Self, Error> {
         // SAFETY: an integer that the server sets once in each process.
-        let pid = unsafe { pg_sys::MyProcPid };
-        let period = now >> PERIOD_BITS;
-        if SOURCE.seeded_by.get() == pid && SOURCE.seeded_in.get() == period {
-            Ok(Self(()))
-        } else {
-            Self::seed(pid, period)
-        }
+        let seeded = unsafe { (pg_sys::MyProcPid, now >> PERIOD_BITS) };
+        if SEEDED.get() == seeded { Ok(Self(())) } else { Self::seed(seeded) }
     }
 
     #[cold]
     #[inline(never)]
-    fn seed(pid: i32, period: i64) -> Result<Self, Error> {
+    fn seed(seeded: (i32, i64)) -> Result<Self, Error> {
         // If it fails, the next use must not find the old state.
-        SOURCE.seeded_by.set(0);
+        SEEDED.set((0, 0));
         let rng = StdRng::try_from_rng(&mut SysRng).map_err(|error| Error::no_randomness(&error))?;
-        SOURCE.rng.set(MaybeUninit::new(rng));
-        SOURCE.seeded_by.set(pid);
-        SOURCE.seeded_in.set(period);
+        RNG.set(MaybeUninit::new(rng));
+        SEEDED.set(seeded);
         Ok(Self(()))
     }
 
@@ -61,24 +49,21 @@ impl Random {
     fn rng(&mut self) -> &mut StdRng {
         // SAFETY: a value of this type exists only after the generator is seeded. The methods below are the only callers. They return
         // before the next reference is made, because the generator calls nothing else.
-        unsafe { &mut *SOURCE.rng.as_ptr().cast() }
+        unsafe { &mut *RNG.as_ptr().cast() }
     }
 }
 
 impl TryRng for Random {
     type Error = Infallible;
 
-    #[inline(always)]
     fn try_next_u32(&mut self) -> Result<u32, Infallible> {
         self.rng().try_next_u32()
     }
 
-    #[inline(always)]
     fn try_next_u64(&mut self) -> Result<u64, Infallible> {
         self.rng().try_next_u64()
     }
 
-    #[inline(always)]
     fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
         self.rng().try_fill_bytes(bytes)
     }

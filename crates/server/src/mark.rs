@@ -54,13 +54,11 @@ pub fn lead(of: Mark, flush: i64) -> i64 {
 }
 
 /// The length of the last part of a reservation. `flush` is as in [`lead`].
-#[inline(always)]
 pub fn low(flush: i64) -> i64 {
     LOW_MICROS.saturating_add(flush)
 }
 
 /// The end of a tick.
-#[inline(always)]
 pub fn end<T: GeneratedId>(tick: u64) -> i64 {
     T::TICKS.start(tick.saturating_add(1))
 }
@@ -73,7 +71,6 @@ pub fn before<T: GeneratedId>(time: i64, rng: &mut impl Rng) -> T::State {
 /// Whether a type begins on a server without a mark, from its word and the start. Rows can arrive without the page, as from the
 /// publisher of a logical subscriber, or lose it. So its word becomes [`successor_state`](GeneratedId::successor_state), above all IDs
 /// that were drawn with a right clock. Types with more random bits have none to avoid.
-#[inline(always)]
 pub fn is_first<T: GeneratedId>(word: Word<T>, start: i64) -> bool {
     T::SERVER_WIDE && word == Word::<T>::default() && start == 0
 }
@@ -144,16 +141,12 @@ pub fn private_step<T: GeneratedId>(
 pub fn forecast<T: GeneratedId>(now: i64, mut step: impl FnMut(i64) -> Step<T>) -> (i64, Option<Refusal>) {
     let mut later = now;
     loop {
-        let refusal = match step(later) {
+        match step(later) {
             // A wait of no time would be repeated for ever.
-            Step::Wait(until) if until > later => {
-                later = until;
-                continue;
-            }
-            Step::Refused(refusal) => Some(refusal),
-            Step::Wait(_) | Step::Made(..) => None,
-        };
-        return (later - now, refusal);
+            Step::Wait(until) if until > later => later = until,
+            Step::Refused(refusal) => return (later - now, Some(refusal)),
+            Step::Wait(_) | Step::Made(..) => return (later - now, None),
+        }
     }
 }
 
