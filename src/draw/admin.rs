@@ -16,7 +16,7 @@ use crate::draw::{generate, node};
 use crate::pg::{clock, wal};
 use crate::settings::FromSettings;
 use crate::shared::id_type::Type;
-use crate::shared::mark_page::{self, Pinned};
+use crate::shared::mark_page::{self, MarkPage};
 use crate::shared::mark_sequence;
 use crate::shared::marks::Backend;
 use crate::shared::memory;
@@ -96,7 +96,7 @@ struct Seen {
 
 impl Seen {
     fn of(of: Mark) -> Result<Self, Error> {
-        let page = Pinned::existing()?.and_then(|page| page.lock(true));
+        let page = if mark_page::exists()? { MarkPage::lock(mark_page::pin()?, true) } else { None };
         let durable = page.map_or(Ok(0), |page| page.time(of))?;
         let mut marks = Backend::with(())?;
         let start = if marks.era()? == 0 { durable } else { marks.start(of)? };

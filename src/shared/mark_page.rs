@@ -12,7 +12,7 @@ use core::ptr;
 use core::slice;
 use std::io::ErrorKind;
 
-use pgrx::pg_sys::{self, PageHeaderData};
+use pgrx::pg_sys::{self, Buffer, PageHeaderData};
 use scru_ids::Ticks;
 use scru_server::mark::Mark;
 use scru_server::protocol::Lsn;
@@ -64,32 +64,20 @@ pub const LAST: i64 = Ticks::UNIX_MILLIS_48.start(Ticks::UNIX_MILLIS_48.max);
 /// A wait for another backend that has locked a mark, as pg_stat_activity shows it.
 pub static LOCK_WAIT: PerProcess<WaitEvent> = PerProcess::new(WaitEvent::new(c"ScruMark"));
 
-/// The pinned buffer of the page.
-pub struct Pinned(pg_sys::Buffer);
-
-impl Pinned {
-    /// Reads the page. Creates it if it does not exist. 53100 or 58030 if that fails.
-    pub fn new() -> Result<Self, Error> {
-        match Self::existing()? {
-            Some(page) => Ok(page),
-            None => create().and_then(|()| Self::existing()?.ok_or_else(foreign_page)),
-        }
+/// Whether the page exists; `false` if replay has just created its file. XX001 if the file is shorter.
+pub fn exists() -> Result<bool, Error> {
+    match global_page::is_whole(NUMBER) {
+        Some(false) if !wal::is_in_recovery() => Err(foreign_page()),
+        found => Ok(found == Some(true)),
     }
+}
 
-    /// Reads the page; `None` if it does not exist, or if replay has just created its file. XX001 if the file is shorter.
-    pub fn existing() -> Result<Option<Self>, Error> {
-        match global_page::is_whole(NUMBER) {
-            Some(true) => Ok(Some(Self(global_page::read(NUMBER)))),
-            Some(false) if !wal::is_in_recovery() => Err(foreign_page()),
-            _ => Ok(None),
-        }
+/// Reads the page, and pins its buffer. Creates the page if it does not exist. 53100 or 58030 if that fails.
+pub fn pin() -> Result<Buffer, Error> {
+    if !exists()? {
+        create()?;
     }
-
-    /// Locks the page. Returns `None` if another backend has locked it and `wait` is false.
-    pub fn lock(self, wait: bool) -> Option<MarkPage> {
-        // SAFETY: the buffer is pinned, and its pin is passed on.
-        unsafe { LockedPage::lock(self.0, wait.then_some(&LOCK_WAIT)) }.map(MarkPage)
-    }
+    Ok(global_page::read(NUMBER))
 }
 
 /// Creates the page without marks, unless it exists. No ID precedes its first record in the log.
@@ -129,6 +117,12 @@ unsafe fn fill(page: *mut PageHeaderData, content: &[u8]) {
 pub struct MarkPage(LockedPage);
 
 impl MarkPage {
+    /// Locks the page in a pinned buffer. Returns `None` if another backend has locked it and `wait` is false.
+    pub fn lock(page: Buffer, wait: bool) -> Option<Self> {
+        // SAFETY: the buffer is pinned, and its pin is passed on.
+        unsafe { LockedPage::lock(page, wait.then_some(&LOCK_WAIT)) }.map(Self)
+    }
+
     /// The time of a mark; 0 if there is none. As all accesses, XX001 if the page is not one of this extension, or is damaged.
     pub fn time(&self, of: Mark) -> Result<i64, Error> {
         Ok(self.times()?[of as usize])

@@ -15,7 +15,7 @@ use crate::call::error::Error;
 use crate::pg::process::PerProcess;
 use crate::pg::{clock, wal};
 use crate::shared::id_type::Type;
-use crate::shared::mark_page::{LAST, MarkPage, Pinned};
+use crate::shared::mark_page::{self, LAST, MarkPage};
 use crate::shared::mark_sequence::{self, Kept};
 use crate::shared::memory;
 use crate::shared::random::Random;
@@ -106,23 +106,17 @@ impl<G> Marks for Backend<G> {
         Ok(self.of(of).reserved.load(Ordering::SeqCst))
     }
 
-    fn lock(&mut self, wait: bool) -> Result<bool, Error> {
-        self.page = self.noting_failures(Pinned::new)?.lock(wait);
-        Ok(self.page.is_some())
+    fn has_page(&mut self) -> Result<bool, Error> {
+        self.noting_failures(mark_page::exists)
     }
 
-    fn lock_existing(&mut self) -> Result<bool, Error> {
-        self.page = self.noting_failures(Pinned::existing)?.and_then(|page| page.lock(true));
+    fn lock(&mut self, wait: bool) -> Result<bool, Error> {
+        self.page = MarkPage::lock(self.noting_failures(mark_page::pin)?, wait);
         Ok(self.page.is_some())
     }
 
     fn unlock(&mut self) -> Result<(), Error> {
         self.page = None;
-        Ok(())
-    }
-
-    fn begin_era(&mut self) -> Result<(), Error> {
-        let _ = self.memory.era.compare_exchange(0, 1, Ordering::SeqCst, Ordering::SeqCst);
         Ok(())
     }
 
@@ -132,7 +126,7 @@ impl<G> Marks for Backend<G> {
     }
 
     fn set_era(&mut self, era: u64) -> Result<(), Error> {
-        self.memory.era.store(era, Ordering::SeqCst);
+        let _ = self.memory.era.compare_exchange(era - 1, era, Ordering::SeqCst, Ordering::SeqCst);
         Ok(())
     }
 

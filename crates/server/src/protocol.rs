@@ -70,17 +70,15 @@ pub trait Marks {
     /// Loads the time up to which IDs may be drawn, or horizons returned.
     fn reserved(&mut self, of: Mark) -> Result<i64, Self::Error>;
 
-    /// Locks the page. Returns `false` if another backend has locked it and `wait` is false.
+    /// Whether the page exists.
+    fn has_page(&mut self) -> Result<bool, Self::Error>;
+    /// Locks the page, which it creates first if it does not exist. Returns `false` if another backend has locked it and `wait` is false.
     fn lock(&mut self, wait: bool) -> Result<bool, Self::Error>;
-    /// Locks the page, and waits for that, if it exists. Returns `false` otherwise.
-    fn lock_existing(&mut self) -> Result<bool, Self::Error>;
     /// Unlocks the page. Is also called after an access under the lock has failed.
     fn unlock(&mut self) -> Result<(), Self::Error>;
-    /// Begins the first era, unless it has begun.
-    fn begin_era(&mut self) -> Result<(), Self::Error>;
     /// Under the lock: stores the time at or above which every ID is in an era.
     fn set_start(&mut self, of: Mark, era: u64, time: i64) -> Result<(), Self::Error>;
-    /// Under the lock: stores the era.
+    /// Stores the era, if it is the next one: under the lock, or without a page.
     fn set_era(&mut self, era: u64) -> Result<(), Self::Error>;
     /// Under the lock: stores the time up to which IDs may be drawn, or horizons returned.
     fn reserve(&mut self, of: Mark, time: i64) -> Result<(), Self::Error>;
@@ -128,12 +126,7 @@ pub fn begin<A: Marks>(access: &mut A) -> Result<(), A::Error> {
     if access.era()? != 0 {
         return Ok(());
     }
-    if !access.lock_existing()? {
-        return access.begin_era();
-    }
-    let result = begin_locked(access);
-    access.unlock()?;
-    result
+    if access.has_page()? { locked(access, begin_locked) } else { access.set_era(1) }
 }
 
 fn begin_locked<A: Marks>(access: &mut A) -> Result<(), A::Error> {
@@ -164,7 +157,10 @@ pub fn renew<A: Marks>(
     let position = renew_locked(access, of, need);
     access.unlock()?;
     match position? {
-        Some(position) if wait => settle(access, of, position),
+        Some(position) if wait => {
+            access.flush(position)?;
+            locked(access, |access| settle_locked(access, of))
+        }
         Some(position) => access.flush_later(position),
         None => Ok(()),
     }
@@ -190,12 +186,6 @@ fn renew_locked<A: Marks>(
     let position = access.log(of, until)?;
     access.set_pending(of, Pending { until, position })?;
     Ok(Some(position))
-}
-
-/// Flushes the log up to a position, so that the pending mark counts.
-fn settle<A: Marks>(access: &mut A, of: Mark, position: Lsn) -> Result<(), A::Error> {
-    access.flush(position)?;
-    locked(access, |access| settle_locked(access, of))
 }
 
 /// Under the lock: makes the pending mark count if it is flushed.

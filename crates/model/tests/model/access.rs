@@ -337,17 +337,8 @@ impl Marks for Run<'_> {
     }
 
     /// A server without marks has no page.
-    fn lock_existing(&mut self) -> Result<bool, Halt> {
-        let exists = self.access(Order::Shared, |world| Answer::Flag(world.log.disk().page != [0; 2]));
-        if exists.map(Self::flag)? { self.lock(true) } else { Ok(false) }
-    }
-
-    fn begin_era(&mut self) -> Result<(), Halt> {
-        let begin = |world: &mut World| {
-            world.shared.era = world.shared.era.max(1);
-            Answer::Done
-        };
-        self.access(Order::of_memory(self.world), begin).map(|_| ())
+    fn has_page(&mut self) -> Result<bool, Halt> {
+        self.access(Order::Shared, |world| Answer::Flag(world.log.disk().page != [0; 2])).map(Self::flag)
     }
 
     fn reserved(&mut self, of: Mark) -> Result<i64, Halt> {
@@ -383,8 +374,11 @@ impl Marks for Run<'_> {
     }
 
     fn set_era(&mut self, era: u64) -> Result<(), Halt> {
-        self.locked(Order::of_memory(self.world), |world| {
-            world.shared.era = era;
+        self.require_lock(self.holds_lock || era > 1);
+        self.access(Order::of_memory(self.world), |world| {
+            if world.shared.era == era - 1 {
+                world.shared.era = era;
+            }
             Answer::Done
         })
         .map(|_| ())
