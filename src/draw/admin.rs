@@ -15,7 +15,7 @@ use crate::call::{Call, epoch, row};
 use crate::draw::{generate, node};
 use crate::pg::{clock, wal};
 use crate::settings::FromSettings;
-use crate::shared::id_type::Type;
+use crate::shared::id_type::{Draws, Type};
 use crate::shared::mark_page::{self, MarkPage};
 use crate::shared::mark_sequence;
 use crate::shared::marks::Backend;
@@ -51,11 +51,11 @@ pub fn all(call: Call) -> Result<Datum, Error> {
 }
 
 fn row<T: Type>(seen: &[Result<Seen, Error>; 2]) -> Result<Row, Error> {
-    let (context, is_shared) = generate::context::<T>();
+    let Draws { context, is_shared, .. } = generate::draws::<T>();
     let node = T::Settings::from_settings().ok().and_then(|settings| T::node_text(&settings));
     // Without atomic operations for the word, no state is shared.
-    let memory = if Word::<T>::is_lock_free() { Some(memory::of_type::<T>()?) } else { None };
-    let word = memory.map_or_else(Word::<T>::default, |memory| Word::<T>::load(&memory.word.0));
+    let is_lock_free = Word::<T>::is_lock_free();
+    let word = if is_lock_free { Word::<T>::load(&memory::of_type::<T>()?.word.0) } else { Word::<T>::default() };
     let state = (word != Word::<T>::default()).then(|| T::State::unpack(word));
     let failed = memory::of_marks()?.failed.load(Ordering::Relaxed);
     let (wait, reason) = forecast::<T>(word, context, is_shared, seen).unwrap_or_else(|error| (0, Some(error)));
@@ -98,7 +98,7 @@ impl Seen {
     fn of(of: Mark) -> Result<Self, Error> {
         let page = if mark_page::exists()? { MarkPage::lock(mark_page::pin()?, true) } else { None };
         let durable = page.map_or(Ok(0), |page| page.time(of))?;
-        let mut marks = Backend::with(())?;
+        let mut marks = Backend::new()?;
         let start = if marks.era()? == 0 { durable } else { marks.start(of)? };
         Ok(Self { start, durable, arrived: mark_sequence::read(of)?.0.arrived() })
     }
@@ -151,7 +151,7 @@ pub fn change_marks(call: Call, raises: bool) -> Result<Datum, Error> {
     id_systems!(|Id| if Word::<Id>::is_lock_free() {
         memory::of_type::<Id>()?;
     });
-    let (mut backend, time) = (Backend::with(())?, time.clamp(0, mark_page::LAST));
+    let (mut backend, time) = (Backend::new()?, time.clamp(0, mark_page::LAST));
     if raises {
         protocol::raise_marks(&mut backend, time)?
     } else {

@@ -10,10 +10,10 @@ use crate::draw::node;
 use crate::feed::publication;
 use crate::pg::clock::{self, WaitEvent};
 use crate::pg::process::PerProcess;
-use crate::pg::{transaction, wal};
+use crate::pg::wal;
 use crate::settings::{self, FromSettings, changes};
 use crate::shared::id_type::{Draws, Type};
-use crate::shared::marks::{Backend, Generator};
+use crate::shared::marks::{Backend, DRAWING};
 use crate::shared::memory;
 use crate::shared::random::Random;
 
@@ -23,88 +23,81 @@ static CLOCK_WAIT: PerProcess<WaitEvent> = PerProcess::new(WaitEvent::new(c"Scru
 /// `gen_T() → T`
 pub fn generate<T: Type>(_call: Call) -> Result<Datum, Error> {
     loop {
-        // A copy would take longer than the rest of a draw.
-        // SAFETY: nothing writes the cell while the reference is in use: `prepare` and `wait` are called without it.
-        let draws = match unsafe { &*T::process().draws.as_ptr() } {
-            Some(draws) if (draws.local, draws.changes) == (transaction::local(), changes()) => draws,
-            _ => &prepare::<T>()?,
+        let is_shared = match T::process().draws.get() {
+            Some(draws) if draws.changes == changes() && publication::is_ready(draws.is_shared) => draws.is_shared,
+            last => prepare::<T>(last)?,
         };
-        let Draws { local, ref context, from, arrived, shared, .. } = *draws;
-        let step = match shared {
-            None => Some(own_step::<T>(context, from)?),
-            Some(memory) => {
-                let mut backend = Backend::with(Generator { memory, context, from, arrived })?;
-                if local == 0 { draw::draw_unlogged(&mut backend)? } else { draw::draw(&mut backend)? }
-            }
+        let step = if !is_shared {
+            Some(own_step::<T>()?)
+        } else if DRAWING.published.get() == 0 {
+            draw::draw_unlogged(&mut Backend::new()?)?
+        } else {
+            draw::draw(&mut Backend::new()?)?
         };
         match step {
             Some(Step::Made(_, id)) => return Ok(id.to_datum()),
             // The shared state has changed, or something was required first.
             None => clock::check_for_interrupts(),
-            Some(Step::Wait(until)) => wait::<T>(until, shared.is_none().then_some(from))?,
-            Some(Step::Refused(refusal)) => return Err(refused::<T>(refusal, shared.is_some())),
+            Some(Step::Wait(until)) => wait(until, is_shared)?,
+            Some(Step::Refused(refusal)) => return Err(refused::<T>(refusal, is_shared)),
         }
     }
 }
 
-/// What the draws of the transaction have in common: publishes the transaction, and looks at what the database carries.
+/// What a draw needs first. Returns whether it is from the state that the backends share.
 #[cold]
 #[inline(never)]
-fn prepare<T: Type>() -> Result<Draws<T>, Error> {
-    let last = T::process().draws.get().filter(|last| last.changes == changes());
-    let mut draws = last.map_or_else(configure, Ok)?;
-    let from = publication::begin()?;
-    // A transaction that began during recovery can outlast it.
-    draws.local = from.map_or(0, |_| transaction::local());
-    draws.from = from.unwrap_or(i64::MIN);
-    if draws.shared.is_some() && from.is_some() {
-        draws.arrived = publication::arrived()?;
-    }
-    T::process().draws.set(Some(draws));
-    Ok(draws)
+fn prepare<T: Type>(last: Option<Draws<T>>) -> Result<bool, Error> {
+    let is_shared = match last {
+        Some(draws) if draws.changes == changes() => draws.is_shared,
+        _ => configure::<T>(last.is_none())?,
+    };
+    publication::begin(is_shared).map(|()| is_shared)
 }
 
-/// What the draws of the session have in common until a setting changes. Announces the node.
+/// Reads the settings, and announces the node.
 #[cold]
 #[inline(never)]
-fn configure<T: Type>() -> Result<Draws<T>, Error> {
+fn configure<T: Type>(is_first: bool) -> Result<bool, Error> {
     if T::SERVER_WIDE {
         if wal::is_in_recovery() {
             return Err(in_recovery::<T>());
         }
         T::Settings::from_settings()?;
-        node::announce::<T>(T::process().draws.get().is_none())?;
+        node::announce::<T>(is_first)?;
     }
-    let (context, is_shared) = context::<T>();
-    let shared = if is_shared { Some(memory::of_type::<T>()?) } else { None };
-    Ok(Draws { changes: changes(), local: 0, context, from: 0, arrived: 0, shared })
+    let draws = draws::<T>();
+    if draws.is_shared {
+        memory::of_type::<T>()?;
+    }
+    T::process().draws.set(Some(draws));
+    Ok(draws.is_shared)
 }
 
-/// The settings of draws, and whether they are from the state that the backends share.
+/// The settings of draws.
 ///
 /// The common settings do not apply to SERVER_WIDE types. With the generator scope "server", a clock rollback is an error, because a
 /// reset would break the order of IDs across sessions.
-pub fn context<T: Type>() -> (Context<T::Settings>, bool) {
+pub fn draws<T: Type>() -> Draws<T> {
     let is_shared = T::SERVER_WIDE || settings::is_scope_server();
     let on_clock_rollback = if is_shared { OnClockRollback::Error } else { settings::on_clock_rollback() };
     // Refused settings have their defaults: no ID is generated with them.
     let settings = T::Settings::from_settings().unwrap_or_default();
-    (Context { settings, on_clock_rollback, now: 0 }, is_shared)
+    Draws { changes: changes(), is_shared, context: Context { settings, on_clock_rollback, now: 0 } }
 }
 
 /// Waits until the clock reads a time, or for a part of that: an administrator may set the marks back. Waits within a tick are shorter.
-/// A private generator draws at or above `private_from`.
 #[cold]
 #[inline(never)]
-fn wait<T: Type>(until: i64, private_from: Option<i64>) -> Result<(), Error> {
-    T::process().draws.update(|draws| draws.map(|draws| Draws { local: 0, ..draws }));
+fn wait(until: i64, is_shared: bool) -> Result<(), Error> {
+    let (from, now) = (DRAWING.from.get(), clock::now());
     // The clock is far behind the transaction's bound. A private generator continues without it.
-    if private_from.is_some_and(|from| from.saturating_sub(clock::now()) > MAX_BEHIND_MICROS) {
-        publication::advance(until);
+    if !is_shared && from.saturating_sub(now) > MAX_BEHIND_MICROS {
+        DRAWING.from.set(from.max(until));
         return Ok(());
     }
-    clock::wait_until(until.min(clock::now().saturating_add(MAX_BEHIND_MICROS)), &CLOCK_WAIT);
-    publication::begin_anew().map(drop)
+    clock::wait_until(until.min(now.saturating_add(MAX_BEHIND_MICROS)), &CLOCK_WAIT);
+    publication::begin_anew()
 }
 
 /// `gen_T(timestamptz) → T`. Raises 22008 for a time outside the range, or within a reserved tick.
@@ -120,13 +113,12 @@ pub fn generate_at<T: Type>(call: Call) -> Result<Datum, Error> {
 
 /// Takes one step from the state of this process.
 #[inline(always)]
-fn own_step<T: Type>(context: &Context<T::Settings>, from: i64) -> Result<Step<T>, Error> {
-    let now = clock::now();
-    let generator = &T::process().generator;
-    let state = generator.get().unwrap_or_default();
-    let step = mark::private_step(state, from, &Context { now, ..*context }, &mut Random::get(now)?);
+fn own_step<T: Type>() -> Result<Step<T>, Error> {
+    let (now, process) = (clock::now(), T::process());
+    let state = process.generator.get().unwrap_or_default();
+    let step = mark::private_step(state, DRAWING.from.get(), &process.context(now), &mut Random::get(now)?);
     if let Step::Made(next, _) = step {
-        generator.set(Some(next));
+        process.generator.set(Some(next));
     }
     Ok(step)
 }
@@ -142,12 +134,11 @@ fn in_recovery<T: Type>() -> Error {
 #[cold]
 #[inline(never)]
 pub fn refused<T: Type>(refusal: Refusal, is_shared: bool) -> Error {
-    let seconds = |micros: u64| micros as f64 / 1e6;
+    let (name, seconds) = (T::NAME, |micros: u64| micros as f64 / 1e6);
     match refusal {
         Refusal::ClockMovedBack(micros) => sql_error!(
             ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-            "could not generate a {}: the system clock has moved back",
-            T::NAME
+            "could not generate a {name}: the system clock has moved back"
         )
         .detail(format!("The clock is {} s behind the last ID.", seconds(micros)))
         .hint(if T::SERVER_WIDE {
@@ -160,8 +151,7 @@ pub fn refused<T: Type>(refusal: Refusal, is_shared: bool) -> Error {
         }),
         Refusal::BehindMark(micros) => sql_error!(
             ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-            "could not generate a {}: the system clock is behind the high-water mark",
-            T::NAME
+            "could not generate a {name}: the system clock is behind the high-water mark"
         )
         .detail(format!("The clock is {} s behind the last ID that may already have been generated.", seconds(micros)))
         .hint(
@@ -173,8 +163,7 @@ pub fn refused<T: Type>(refusal: Refusal, is_shared: bool) -> Error {
             .hint("Correct the clock."),
         Refusal::Exhausted => sql_error!(
             ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
-            "could not generate a {}: its random part overflows",
-            T::NAME
+            "could not generate a {name}: its random part overflows"
         )
         .detail("There is no greater ID within this millisecond.")
         .hint("Try again: the next millisecond begins with a new random number."),

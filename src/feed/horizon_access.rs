@@ -53,11 +53,11 @@ impl HorizonAccess for SharedHorizon {
     }
 
     fn floor(&mut self) -> Result<i64, Error> {
-        Backend::with(())?.start(Mark::Horizons)
+        Backend::new()?.start(Mark::Horizons)
     }
 
     fn raise_floor(&mut self) -> Result<i64, Error> {
-        protocol::floor(&mut Backend::with(())?)
+        protocol::floor(&mut Backend::new()?)
     }
 
     fn fence(&mut self) -> Result<(), Error> {

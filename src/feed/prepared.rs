@@ -50,7 +50,6 @@ pub fn locked_bounds() -> Vec<(u32, i64)> {
 }
 
 /// Before the first draw and the first horizon since the start of the server: transactions that were prepared before it have no entry.
-#[inline]
 pub fn begin(HorizonMemory { header, .. }: &HorizonMemory) {
     if header.since.load(Ordering::Acquire) == 0 {
         begin_first(header);

@@ -19,30 +19,30 @@ pub struct Process<T: Type> {
     pub generator: Cell<Option<T::State>>,
     /// The shared memory; `None` until it is looked up.
     pub memory: Cell<Option<&'static TypeMemory<Atomic<T>>>>,
-    /// What the draws have in common; `None` before the first.
+    /// How the process draws; `None` before the first draw.
     pub draws: Cell<Option<Draws<T>>>,
 }
 
-/// What the draws of a type in this process have in common until the transaction ends or a setting changes.
+/// What the draws of a type in this process have in common until a setting changes.
 #[derive(Clone, Copy)]
 pub struct Draws<T: Type> {
     /// The value of [`changes`](crate::settings::changes) when the settings were read.
     pub changes: u32,
-    /// The number of the transaction in this process; 0 during recovery, and after a wait.
-    pub local: u32,
+    /// Whether they are from the state that the backends share.
+    pub is_shared: bool,
     /// The settings, without a reading of the clock.
     pub context: Context<T::Settings>,
-    /// The time at or above which the process draws in the transaction.
-    pub from: i64,
-    /// The time that has arrived with the database, for which draws from shared state wait; 0 if there is none.
-    pub arrived: i64,
-    /// The state that the backends share; `None` for that of the process.
-    pub shared: Option<&'static TypeMemory<Atomic<T>>>,
 }
 
 impl<T: Type> Process<T> {
     pub const fn new() -> Self {
         Self { generator: Cell::new(None), memory: Cell::new(None), draws: Cell::new(None) }
+    }
+
+    /// The context of a step at a reading of the clock.
+    #[inline(always)]
+    pub fn context(&self, now: i64) -> Context<T::Settings> {
+        Context { now, ..self.draws.get().map(|draws| draws.context).unwrap_or_default() }
     }
 }
 

@@ -19,7 +19,30 @@ use crate::shared::mark_page::{self, LAST, MarkPage};
 use crate::shared::mark_sequence::{self, Kept};
 use crate::shared::memory;
 use crate::shared::random::Random;
-use crate::shared::state::{Atomic, MarkMemory, MarksMemory, SharedWord, TypeMemory};
+use crate::shared::state::{MarkMemory, MarksMemory, SharedWord};
+
+/// What this process has found for the draws of its transaction. The numbers are those of transactions in this process, and 0 for none.
+pub struct Drawing {
+    /// The transaction that it has published.
+    pub published: Cell<u32>,
+    /// The transaction for whose draws from shared state it has looked at what the database carries.
+    pub learned: Cell<u32>,
+    /// The time at or above which it draws.
+    pub from: Cell<i64>,
+    /// The first value of `from` in the transaction.
+    pub first: Cell<i64>,
+    /// The time that has arrived with the database, and for which draws from shared state wait; 0 if there is none.
+    pub arrived: Cell<i64>,
+}
+
+/// [`publication`](crate::feed::publication) sets it.
+pub static DRAWING: PerProcess<Drawing> = PerProcess::new(Drawing {
+    published: Cell::new(0),
+    learned: Cell::new(0),
+    from: Cell::new(i64::MIN),
+    first: Cell::new(i64::MIN),
+    arrived: Cell::new(0),
+});
 
 /// The reservation that this process has last asked to renew.
 static ASKED: PerProcess<Cell<i64>> = PerProcess::new(Cell::new(0));
@@ -33,18 +56,16 @@ fn start_in(era: u64, time: i64) -> u64 {
     era << TIME_BITS | time.clamp(0, LAST) as u64
 }
 
-/// A backend's access to what the backends share, and to the generator of a type if there is one.
-pub struct Backend<G> {
+/// A backend's access to what the backends share.
+pub struct Backend {
     memory: &'static MarksMemory,
     page: Option<MarkPage>,
-    generator: G,
 }
 
-impl<G> Backend<G> {
+impl Backend {
     /// 53200 if not enough shared memory is left.
-    #[inline]
-    pub fn with(generator: G) -> Result<Self, Error> {
-        Ok(Self { memory: memory::of_marks()?, page: None, generator })
+    pub fn new() -> Result<Self, Error> {
+        Ok(Self { memory: memory::of_marks()?, page: None })
     }
 
     fn page(&self) -> &MarkPage {
@@ -68,25 +89,21 @@ impl<G> Backend<G> {
     }
 }
 
-impl<G> Marks for Backend<G> {
+impl Marks for Backend {
     type Error = Error;
 
-    #[inline(always)]
     fn clock(&mut self) -> Result<i64, Error> {
         Ok(clock::now())
     }
 
-    #[inline(always)]
     fn flush_time(&self) -> i64 {
         self.memory.flush_time.load(Ordering::Relaxed)
     }
 
-    #[inline(always)]
     fn era(&mut self) -> Result<u64, Error> {
         Ok(self.memory.era.load(Ordering::SeqCst))
     }
 
-    #[inline(always)]
     fn start(&mut self, of: Mark) -> Result<i64, Error> {
         Ok((self.of(of).start.load(Ordering::SeqCst) & ((1 << TIME_BITS) - 1)) as i64)
     }
@@ -101,7 +118,6 @@ impl<G> Marks for Backend<G> {
         Ok(self.of(of).start.fetch_update(Ordering::SeqCst, Ordering::SeqCst, raise).is_ok())
     }
 
-    #[inline(always)]
     fn reserved(&mut self, of: Mark) -> Result<i64, Error> {
         Ok(self.of(of).reserved.load(Ordering::SeqCst))
     }
@@ -160,9 +176,7 @@ impl<G> Marks for Backend<G> {
 
     fn lower_words(&mut self, time: i64) -> Result<(), Error> {
         id_systems!(|Id| if Word::<Id>::is_lock_free() {
-            let (memory, context) = (memory::of_type::<Id>()?, &Context::default());
-            let generator = Generator::<Id> { memory, context, from: 0, arrived: 0 };
-            draw::lower_word(&mut Backend::with(generator)?, time)?;
+            draw::lower_word::<Id, _>(self, time)?;
         });
         Ok(())
     }
@@ -185,7 +199,6 @@ impl<G> Marks for Backend<G> {
         Ok(())
     }
 
-    #[inline(always)]
     fn known(&self, of: Mark) -> Known {
         mark_sequence::kept(of).get().known
     }
@@ -194,7 +207,6 @@ impl<G> Marks for Backend<G> {
         mark_sequence::kept(of).update(|kept| Kept { known, ..kept });
     }
 
-    #[inline(always)]
     fn has_version(&mut self, of: Mark, version: Lsn) -> Result<bool, Error> {
         Ok(mark_sequence::kept(of).get().place.is_some_and(|place| place.has_position(version)))
     }
@@ -208,52 +220,33 @@ impl<G> Marks for Backend<G> {
     }
 }
 
-/// A type's state that the backends share, and what this process draws from it.
-#[derive(Clone, Copy)]
-pub struct Generator<'t, T: Type> {
-    pub memory: &'static TypeMemory<Atomic<T>>,
-    /// The settings, without a reading of the clock.
-    pub context: &'t Context<T::Settings>,
-    /// The time at or above which the process draws in its transaction.
-    pub from: i64,
-    /// The time that has arrived with the database, for which the draws wait; 0 if there is none.
-    pub arrived: i64,
-}
-
-impl<T: Type> Access<T> for Backend<Generator<'_, T>> {
+impl<T: Type> Access<T> for Backend {
     type Random = Random;
 
-    #[inline(always)]
     fn word(&mut self) -> Result<Word<T>, Error> {
-        Ok(Word::<T>::load(&self.generator.memory.word.0))
+        Ok(Word::<T>::load(&memory::of_type::<T>()?.word.0))
     }
 
-    #[inline(always)]
     fn swap(&mut self, old: Word<T>, new: Word<T>) -> Result<bool, Error> {
-        Ok(Word::<T>::replace(&self.generator.memory.word.0, old, new))
+        Ok(Word::<T>::replace(&memory::of_type::<T>()?.word.0, old, new))
     }
 
-    #[inline(always)]
     fn context(&self, now: i64) -> Context<T::Settings> {
-        Context { now, ..*self.generator.context }
+        T::process().context(now)
     }
 
-    #[inline(always)]
     fn from(&self) -> i64 {
-        self.generator.from
+        DRAWING.from.get()
     }
 
-    #[inline(always)]
     fn arrived(&self) -> i64 {
-        self.generator.arrived
+        DRAWING.arrived.get()
     }
 
-    #[inline(always)]
     fn random(&mut self, now: i64) -> Result<Random, Error> {
         Random::get(now)
     }
 
-    #[inline(always)]
     fn is_due(&mut self, reserved: i64) -> bool {
         ASKED.replace(reserved) != reserved
     }
