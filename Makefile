@@ -85,6 +85,9 @@ test-long: ## Run the long variants of tests, and all tests in a new Debian 13 w
 test-model: ## Explore the worlds of the model, also with each harmless change of the protocol
 	@cargo test --package scru-model -- --include-ignored
 
+test-mutants: ## Change the program, one change at a time, and store which test notices it; ONLY=… selects by text, JOBS=… at a time
+	@JOBS=$(or $(JOBS),2) tools/mutants.sh stored $(ONLY)
+
 fuzz: ## Fuzz the input of each type for TIME=60 seconds per target; keeps inputs that reach new code
 	@tools/setup.sh test
 	@tools/fuzz.sh $(or $(TIME),60) keep
