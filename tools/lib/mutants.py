@@ -67,6 +67,12 @@ class Mutant(NamedTuple):
     def is_sql(self) -> bool:
         return self.file.startswith("sql/")
 
+    @property
+    def package(self) -> str | None:
+        """The crate, if its tests need no server."""
+        crate = re.match(r"crates/(\w+)/", self.file)
+        return f"scru-{crate[1]}" if crate else None
+
     def applied(self, text: str) -> str:
         """Returns the text of the file with the change: for Rust, with a branch that takes it if it is selected."""
         pattern = r"\s+".join(map(re.escape, self.old.split()))
@@ -126,8 +132,11 @@ def server() -> str:
 
 def failure_in_crates(number: int, package: str, tests: list[str]) -> str | None:
     """Returns the first test of a crate that fails."""
-    options = ["--package", package, "--package=scru-ids", "--features=scru-ids/encryption,scru-ids/postgres-types"]
-    output = run(*LIMITED, "cargo", "test", "--tests", *options, "--", *tests, MUTANT=str(number))
+    features = "--features=scru-ids/encryption,scru-ids/postgres-types"
+    cargo = ["cargo", "test", "--tests", "--package", package, "--package=scru-ids", features]
+    if output := run(*cargo, "--no-run"):
+        sys.exit(output)
+    output = run(*LIMITED, *cargo, "--", *tests, MUTANT=str(number))
     failed = re.search(r"^test (\S+) \.\.\. FAILED", output or "", re.MULTILINE)
     return failed[1] if failed else "timeout" if output else None
 
@@ -143,8 +152,8 @@ def failure(number: int, test: str) -> str | None:
     pytest = ["/usr/bin/python3", "-m", "pytest", "-p", "no:cacheprovider", "-qx", "-m", "not alone"]
     if not run(*LIMITED, *pytest, f"--junit-xml={report}", test, **environment):
         return None
-    cases = tree.parse(report).findall(".//testcase[failure]") if report.exists() else []
-    return f"{test}::{cases[0].get('name')}" if cases else test
+    failed = tree.parse(report).find(".//testcase[failure]") if report.exists() else None
+    return test if failed is None else f"{test}::{failed.get('name')}"
 
 
 @cache
@@ -161,8 +170,8 @@ def files_of(test: str) -> list[Path]:
 
 def killer(mutant: Mutant) -> str | None:
     """Returns the first test that fails with a change."""
-    if crate := re.match(r"crates/(\w+)/", mutant.file):
-        return failure_in_crates(mutant.number, f"scru-{crate[1]}", mutant.tests)
+    if mutant.package:
+        return failure_in_crates(mutant.number, mutant.package, mutant.tests)
     files = sorted(chain.from_iterable(map(files_of, mutant.tests)), key=lambda file: file.suffix != ".sql")
     return next(filter(None, (failure(mutant.number, str(file)) for file in files)), None)
 
@@ -184,7 +193,8 @@ def results(words: list[str]) -> Iterator[tuple[str, str]]:
     copy_tree(mutants)
     mutants = [mutant for mutant in mutants if int(mutant.since or 0) <= int(os.environ["PG_MAJOR"])]
     mutants = [mutant for mutant in mutants if not words or any(word in mutant.name for word in words)]
-    server()
+    if not all(mutant.package for mutant in mutants):
+        server()
     with ThreadPoolExecutor(int(os.environ.get("JOBS", "2")), "mutants") as pool:
         found = [pool.submit(found_by, mutant) for mutant in mutants if not mutant.is_sql]
         yield from (each.result() for each in as_completed(found))

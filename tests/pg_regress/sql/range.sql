@@ -73,6 +73,7 @@ SELECT * FROM each_type($$
            NULL::tstzrange @> smallest('$T')::$T AS d, $T_range_lower(NULL) AS e, $T_range_upper(NULL) AS f,
            $T_time_encoder(NULL) AS g, $T_time_decoder(NULL) AS h
 $$);
+SELECT * FROM each_type($$ SELECT count(*) FROM (VALUES (NULL::$T), (smallest('$T')::$T)) AS ids (id) WHERE id <@ '(,)' $$);
 
 -- The bounds are the first and the last ID in the range. If the range contains none, the lower bound is above the upper one.
 SELECT * FROM each_type($$

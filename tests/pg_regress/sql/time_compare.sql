@@ -143,7 +143,7 @@ BEGIN
 END $$;
 SET enable_bitmapscan = off;
 SELECT * FROM each_type($$
-    SELECT plan('SELECT n FROM $T_btree WHERE id >= timestamptz ''2026-01-01 00:00:30'' AND ''2026-01-01 00:01:15''::timestamptz > id')
+    SELECT plan('SELECT n FROM $T_btree WHERE timestamptz ''2026-01-01 00:00:30'' <= id AND ''2026-01-01 00:01:15''::timestamptz > id')
 $$);
 SELECT * FROM each_type($$ SELECT plan('SELECT n FROM $T_btree WHERE id > now() - interval ''1 day'' AND id <= current_date + 1') $$);
 SELECT * FROM each_type($$ SELECT plan('SELECT n FROM $T_btree WHERE id BETWEEN (SELECT min(time) FROM times) AND now()') $$);
@@ -298,7 +298,7 @@ SELECT * FROM each_type($$
     FROM CAST(now() - interval '7500 min' AS timestamptz) AS "from", CAST(now() - interval '2500 min' AS timestamptz) AS "to",
          estimate(format('SELECT FROM $T_many WHERE id >= %L::timestamptz AND id < %L::timestamptz', "from", "to")) AS constants,
          estimate('SELECT FROM $T_many WHERE id >= now() - interval ''7500 min'' AND now() - interval ''2500 min'' > id') AS clock,
-         estimate('SELECT FROM $T_many WHERE id >= now() - ''7500 min''::text::interval AND now() - ''2500 min''::text::interval > id') AS others,
+         estimate('SELECT FROM $T_many WHERE now() - ''7500 min''::text::interval < id AND now() - ''2500 min''::text::interval >= id') AS others,
          estimate(format('SELECT FROM $T_many WHERE id >= $T_lower(%L) AND id < $T_lower(%L)', "from", "to")) AS by_hand,
          estimate('SELECT FROM $T_many WHERE id >= (SELECT now())') AS generic
 $$);

@@ -102,6 +102,7 @@ CREATE ACCESS METHOD another TYPE TABLE HANDLER heap_tableam_handler;
 CREATE TABLE others (id uuid) USING another;
 SET enable_seqscan = on;
 EXPLAIN (COSTS OFF) SELECT * FROM others WHERE id >= timestamptz '2026-11-05';
+EXPLAIN (COSTS OFF) SELECT * FROM others WHERE id <@ tstzrange(clock_timestamp(), NULL);
 DROP ACCESS METHOD another CASCADE;
 SET enable_seqscan = off;
 CREATE TABLE parts (id uuid PRIMARY KEY) PARTITION BY RANGE (id);
@@ -110,6 +111,8 @@ CREATE TABLE parts_2 PARTITION OF parts FOR VALUES FROM (uuidv7_lower('2026-11-0
 CREATE TABLE parts_3 PARTITION OF parts FOR VALUES FROM (uuidv7_lower('2026-12-01')) TO (MAXVALUE);
 EXPLAIN (COSTS OFF) SELECT * FROM parts WHERE id >= timestamptz '2026-11-05' AND id < timestamptz '2026-11-30';
 EXPLAIN (COSTS OFF) SELECT * FROM parts WHERE id <@ tstzrange('2026-12-05', NULL);
+INSERT INTO parts VALUES ('00000000-0000-0000-0000-000000000000'), ('ffffffff-ffff-ffff-ffff-ffffffffffff');
+SELECT count(*) FROM parts WHERE id <@ '(,)';
 SET test.days = '7';
 SELECT plan_of('SELECT * FROM parts WHERE id < timestamptz ''2026-10-28'' + current_setting(''test.days'')::integer * interval ''1 day''');
 RESET enable_seqscan;

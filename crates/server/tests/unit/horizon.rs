@@ -414,3 +414,10 @@ fn the_search_finds_each_mistake() {
         assert!(explore(mistake).1, "{mistake:?}");
     }
 }
+
+#[test]
+fn an_owner_has_its_numbers() {
+    assert_eq!(Owner::new(4_194_304, u32::MAX).pid(), 4_194_304);
+    let [first, second] = [2, 3].map(Owner::of_entry);
+    assert!(first != second && !second.is_busy() && second.busy().is_busy() && second.busy() != first.busy());
+}
