@@ -1,9 +1,9 @@
 //! The order of `T_timestamp(id)`, served by btree indexes with the ID as a column.
 //!
-//! The hook for tables lets ORDER BY name the ID where that is the same order. The hook for paths makes the planner consider a copy of each such index, as if the column of the ID had the time of the ID, and ended the
-//! order of the index: IDs of the same time are in the order of the IDs, not of the next column. The copy has the other facts of the
-//! index, so that conditions, index-only scans and costs are those of the index. When the planner estimates the cost of a path of the
-//! copy, the path gets the index itself.
+//! The hook for tables lets ORDER BY name the ID where that is the same order. The hook for paths makes the planner consider a copy of
+//! each such index, as if the column of the ID had the time of the ID, and ended the order of the index: IDs of the same time are in the
+//! order of the IDs, not of the next column. The copy has the other facts of the index, so that conditions, index-only scans and costs
+//! are those of the index. When the planner estimates the cost of a path of the copy, the path gets the index itself.
 
 use core::ffi::c_int;
 use core::ptr;

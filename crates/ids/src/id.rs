@@ -75,8 +75,8 @@ pub trait SortableId:
     #[doc(hidden)]
     fn digits(self, buffer: &mut [u8; MAX_TEXT_LEN]) -> &[u8];
 
-    /// Writes the text after a [prefix](crate::prefixed) to the beginning of `buffer`, and returns it. It is the canonical text. For a UUID, it
-    /// is the suffix of a TypeID.
+    /// Writes the text after a [prefix](crate::prefixed) to the beginning of `buffer`, and returns it. It is the canonical text. For a
+    /// UUID, it is the suffix of a TypeID.
     #[doc(hidden)]
     fn suffix(self, buffer: &mut [u8; MAX_TEXT_LEN]) -> &[u8] {
         self.digits(buffer)

@@ -75,8 +75,9 @@ pub fn is_first<T: GeneratedId>(word: Word<T>, start: i64) -> bool {
     T::SERVER_WIDE && word == Word::<T>::default() && start == 0
 }
 
-/// One step from shared state, of a type that refuses when its clock moves back. `start` is the time at or above which all IDs are. `arrived` is the time that has arrived with
-/// the database: nothing shared may be ahead of the clock because of that, so the step waits for it.
+/// One step from shared state, of a type that refuses when its clock moves back. `start` is the time at or above which all IDs are.
+/// `arrived` is the time that has arrived with the database: nothing shared may be ahead of the clock because of that, so the step
+/// waits for it.
 #[inline(always)]
 pub fn step<T: GeneratedId>(
     word: Word<T>,

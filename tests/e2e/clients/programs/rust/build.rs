@@ -18,6 +18,6 @@ fn main() {
 fn block<'a>(page: &'a str, name: &str) -> &'a str {
     let (number, heading) = name.split_once(" of rust.md#").expect("a number and an anchor");
     let section = page.split("\n## ").find(|section| section.starts_with(heading)).expect("the heading exists");
-    let number: usize = number.parse().expect("a number");
-    section.split("```rust\n").nth(number).and_then(|text| text.split("```").next()).expect("a block").to_owned()
+    let block = section.split("```rust\n").nth(number.parse().expect("a number")).expect("the block exists");
+    block.split_once("```").expect("the block ends").0
 }
