@@ -130,8 +130,8 @@ class Writers:
 
 
 def end_prepared(session: psycopg.Connection, name: str, is_kept: bool) -> None:
-    """Ends a prepared transaction, unless another session has ended it."""
-    with suppress(psycopg.errors.UndefinedObject):
+    """Ends a prepared transaction, unless another session has ended it, or is about to."""
+    with suppress(psycopg.errors.UndefinedObject, psycopg.errors.ObjectNotInPrerequisiteState):
         session.execute(f"{'COMMIT' if is_kept else 'ROLLBACK'} PREPARED '{name}'")
 
 

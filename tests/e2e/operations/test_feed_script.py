@@ -7,17 +7,20 @@ import random
 import re
 import subprocess
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from functools import partial
+from math import inf
 from pathlib import Path
-from time import sleep
+from threading import Event
+from time import monotonic, sleep
 
 import psycopg
 import pytest
 
 from catalog import DECOYS
 from clients import PACKAGES, node
-from load import FeedLoad, background
+from load import background
 from pooler import CLIENT, pgbouncer
 from programs import needs
 from server import IS_LONG, long, since, wait_until
@@ -288,11 +291,13 @@ def test_a_horizon_holds_no_lock(script):
     owner.execute("COMMIT")
 
 
-class Load(FeedLoad):
+class Load:
     """Sessions that write rows, and prepare, roll back and commit late, and a reader. All survive a crash."""
 
     def __init__(self, kind: str, connect: Callable[[], psycopg.Connection]):
-        super().__init__()
+        self.stopped = Event()
+        """Set when the writers are to end."""
+        self._written = Event()
         self.kind = kind
         self.connect = connect
 
@@ -338,8 +343,36 @@ class Load(FeedLoad):
                 return follow(session, self.kind, after)
             sleep(0.05)
 
+    def run(self, readers: int, writers: int, is_enough: Callable[[], bool]) -> list[list[str]]:
+        """Runs the sessions until `is_enough`, or until one fails. Returns what each reader received."""
+        with ThreadPoolExecutor(readers + writers) as pool:
+            reading = [pool.submit(self.read) for _ in range(readers)]
+            writing = [pool.submit(self.write, number) for number in range(writers)]
+            while not any(task.done() for task in reading + writing) and not is_enough():
+                sleep(0.1)
+            self.stopped.set()
+            try:
+                for task in writing:
+                    task.result(timeout=60)
+            finally:
+                self._written.set()
+            return [task.result(timeout=60) for task in reading]
+
     def read(self) -> list:
-        return self.receive(self.page, None, 3)
+        """Returns the rows that a reader receives, until 3 s after the last one was written."""
+        received: list = []
+        end = inf
+        while True:
+            begin = monotonic()
+            if self._written.is_set() and end == inf:
+                end = begin + 3
+            rows = self.page(received[-1] if received else None)
+            received += rows
+            if not rows:
+                # This page was read late enough, however long the one before has taken.
+                if begin >= end:
+                    return received
+                sleep(0.01)
 
 
 @pytest.mark.parametrize(

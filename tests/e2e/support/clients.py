@@ -101,7 +101,7 @@ def run(database, command: list, directory: Path, **environment: str) -> str:
     variables |= {"PGHOST": LOOPBACK, "PGPORT": database.server.port, "PGDATABASE": database.name}
     variables |= {"PGUSER": "postgres", "PGPASSWORD": PASSWORD}
     done = subprocess.run(
-        command, cwd=directory, env={**variables, **environment}, capture_output=True, text=True, timeout=120
+        command, cwd=directory, env={**variables, **environment}, capture_output=True, text=True, timeout=240
     )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
     return done.stdout
