@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # mutants.sh stored [WORD…] | crates [OPTION…]: changes the program, one change at a time, and runs the tests that should notice it:
-# with the changes in tests/mutants, see tools/lib/mutants.py, or with those that cargo-mutants finds in crates/ids and crates/server,
-# as .cargo/mutants.toml configures. Fails for a change that no test notices any more, or of cargo-mutants, that none notices.
+# with the changes in tests/mutants (tools/lib/mutants.py), or with those that cargo-mutants makes of crates/ids and crates/server
+# (.cargo/mutants.toml). `stored` fails if a change survives that a test had noticed, and `crates` if any change survives.
 source "$(dirname "$0")/lib/env.sh"
 set_up test
 case ${1:-} in

@@ -90,9 +90,9 @@ pub fn define() {
     number(c"scru.ulidflake_entropy_bits", summary, &ENTROPY_BITS, 1..=16, Sighup, hooks);
     let summary = c"Reaction when a millisecond has no room for a further ulidflake: wait, or fail.";
     word(c"scru.ulidflake_on_overflow", summary, &ON_OVERFLOW, Userset);
-    let summary = c"Scope within which the IDs of types that are unique by random bits are strictly increasing.";
+    let summary = c"Scope within which the IDs of scru128, ulid, scru160 and gen_uuidv7() are strictly increasing.";
     word(c"scru.generator_scope", summary, &GENERATOR_SCOPE, Userset);
-    let summary = c"What the generators of types that are unique by random bits do when the clock moves back by more than 10 s: restart, or fail.";
+    let summary = c"What scru128, ulid, scru160 and gen_uuidv7() do when the clock has moved back by more than 10 s: start again, or fail.";
     word(c"scru.on_clock_rollback", summary, &ON_CLOCK_ROLLBACK, Userset);
     let summary = c"Initial value of the counter of a scru160: random bits, or the microsecond.";
     word(c"scru.scru160_counter", summary, &COUNTER, Sighup);

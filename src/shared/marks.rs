@@ -35,7 +35,7 @@ pub struct Drawing {
     pub arrived: Cell<i64>,
 }
 
-/// [`publication`](crate::feed::publication) sets it.
+/// Set by [`begin`](crate::feed::publication::begin). A private generator that continues far above the clock raises `from`.
 pub static DRAWING: PerProcess<Drawing> = PerProcess::new(Drawing {
     published: Cell::new(0),
     learned: Cell::new(0),

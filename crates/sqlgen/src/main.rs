@@ -211,6 +211,7 @@ mod tests {
         Systems,
         Types,
         TypesOf16Bytes,
+        SystemsWithoutNode,
     }
     use Names::*;
 
@@ -220,6 +221,7 @@ mod tests {
                 Systems => true,
                 Types => T::CORE_TYPE.is_none(),
                 TypesOf16Bytes => T::CORE_TYPE.is_none() && T::Stored::LEN == 16,
+                SystemsWithoutNode => !T::SERVER_WIDE,
             }
         }
     }
@@ -234,6 +236,10 @@ mod tests {
         ("README.md", "Time-sortable IDs as PostgreSQL types: ", "\n\n", Types),
         ("README.md", "## Which type?\n\n", "\n\n", Types),
         ("docs/types.md", "The types differ in size", "| bytes |", Types),
+        ("docs/settings.md", "## scru.generator_scope", "- `session`", SystemsWithoutNode),
+        ("docs/settings.md", "## scru.on_clock_rollback", "- `reset`", SystemsWithoutNode),
+        ("src/settings/mod.rs", "Scope within which", "\n", SystemsWithoutNode),
+        ("src/settings/mod.rs", "strictly increasing", "scru.on_clock_rollback", SystemsWithoutNode),
         ("src/call/hints.rs", "which can be cast to ", "\n", TypesOf16Bytes),
         ("crates/ids/README.md", "Time-sortable IDs: ", "\n\n", Types),
         ("crates/ids/README.md", "| type | bytes |", "\n\n", Systems),

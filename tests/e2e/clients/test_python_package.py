@@ -36,9 +36,7 @@ sys.path.insert(0, str(PACKAGE / "src"))
 
 import scru_postgres
 
-pytestmark = on_the_oldest(
-    "the package converts values outside of the server, and test_io.py tests what the server sends"
-)
+pytestmark = on_the_oldest("the package converts values outside of the server, and io.sql tests what the server sends")
 
 
 def run(installed: Path, directory: Path, database, *arguments: object) -> str:

@@ -10,12 +10,14 @@ import re
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from statistics import median
 from uuid import UUID
 
 import psycopg
 import pytest
 
 import expect
+from bench.server import processor_time
 from idtypes import SCRU64, SCRU128, ULID, of_types
 from plans import estimate, explain
 
@@ -380,3 +382,25 @@ def test_the_page_lists_the_functions(scripted):
                AND proname NOT IN ('digits', 'from_digits')"""
     page = (ROOT / "docs/without-the-extension.md").read_text()
     assert {name for (name,) in scripted.execute(query)} == set(re.findall(r"`scru_uuid\.(\w+)\(", page))
+
+
+@pytest.mark.alone
+def test_the_speed_of_the_generators(scripted, measured):
+    """Measures the script's generators relative to gen_scru128(). The header of the script states the ratios."""
+    pid = scripted.info.backend_pid
+    scripted.execute("SET jit = off")
+
+    def cost(expression: str) -> float:
+        before = processor_time(pid)
+        scripted.execute(f"SELECT count({expression}) FROM generate_series(1, 50000)")
+        return processor_time(pid) - before
+
+    rounds = []
+    for _ in range(5):
+        floor = cost("1")
+        own = cost("gen_scru128()") - floor
+        rounds.append([(cost(f"scru_uuid.{name}()") - floor) / own for name in ("generate", "generate_increasing")])
+    for name, ratios in zip(("generate", "generate_increasing"), zip(*rounds, strict=True), strict=True):
+        ratio = median(ratios)
+        measured(f"scru_uuid.{name}() to gen_scru128(): {ratio:.0f}")
+        assert 1 < ratio < 400

@@ -225,6 +225,15 @@ def test_a_bound_that_is_cast_to_uuid_uses_the_index(connection):
     assert (new,) in found
 
 
+def test_few_ids_are_uuids_of_rfc_9562(connection):
+    """About one in eight has a version from 1 to 8 and the variant of the RFC, which validators of UUIDs require."""
+    standard = r"^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$"
+    made = """SELECT count(*) FILTER (WHERE id::uuid::text ~ %s)
+              FROM generate_series(1, 16000) AS n, gen_scru128(timestamptz '2026-01-01' + n * interval '1 h') AS id"""
+    [(accepted,)] = connection.execute(made, [standard])
+    assert 1600 < accepted < 2400
+
+
 # ------------------------------------------------------------------------------------------------------------ the clock
 
 

@@ -49,11 +49,6 @@ class IdType:
         return {8: "bigint", 16: "uuid"}.get(self.length)
 
     @property
-    def free_casts(self) -> list[str]:
-        """The types to which a column can be changed, and back, without rewriting the table."""
-        return ["uuid", *(t.name for t in TYPES if t.length == 16 and t != self)] if self.length == 16 else []
-
-    @property
     def is_server_wide(self) -> bool:
         """Whether all sessions of a server share one generator state."""
         return self.random_bits == 0
