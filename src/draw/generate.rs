@@ -23,12 +23,15 @@ static CLOCK_WAIT: PerProcess<WaitEvent> = PerProcess::new(WaitEvent::new(c"Scru
 /// `gen_T() → T`
 pub fn generate<T: Type>(_call: Call) -> Result<Datum, Error> {
     loop {
-        let is_shared = match T::process().draws.get() {
-            Some(draws) if draws.changes == changes() && publication::is_ready(draws.is_shared) => draws.is_shared,
-            last => prepare::<T>(last)?,
+        let Draws { is_shared, context, .. } = match T::process().draws.get() {
+            Some(draws) if draws.changes == changes() => draws,
+            last => configure::<T>(last.is_none())?,
         };
+        if !publication::has_begun(is_shared) {
+            publication::begin(is_shared, false)?;
+        }
         let step = if !is_shared {
-            Some(own_step::<T>()?)
+            Some(own_step::<T>(context)?)
         } else if DRAWING.published.get() == 0 {
             draw::draw_unlogged(&mut Backend::new()?)?
         } else {
@@ -44,21 +47,10 @@ pub fn generate<T: Type>(_call: Call) -> Result<Datum, Error> {
     }
 }
 
-/// What a draw needs first. Returns whether it is from the state that the backends share.
-#[cold]
-#[inline(never)]
-fn prepare<T: Type>(last: Option<Draws<T>>) -> Result<bool, Error> {
-    let is_shared = match last {
-        Some(draws) if draws.changes == changes() => draws.is_shared,
-        _ => configure::<T>(last.is_none())?,
-    };
-    publication::begin(is_shared).map(|()| is_shared)
-}
-
 /// Reads the settings, and announces the node.
 #[cold]
 #[inline(never)]
-fn configure<T: Type>(is_first: bool) -> Result<bool, Error> {
+fn configure<T: Type>(is_first: bool) -> Result<Draws<T>, Error> {
     if T::SERVER_WIDE {
         if wal::is_in_recovery() {
             return Err(in_recovery::<T>());
@@ -71,7 +63,7 @@ fn configure<T: Type>(is_first: bool) -> Result<bool, Error> {
         memory::of_type::<T>()?;
     }
     T::process().draws.set(Some(draws));
-    Ok(draws.is_shared)
+    Ok(draws)
 }
 
 /// The settings of draws.
@@ -97,7 +89,7 @@ fn wait(until: i64, is_shared: bool) -> Result<(), Error> {
         return Ok(());
     }
     clock::wait_until(until.min(now.saturating_add(MAX_BEHIND_MICROS)), &CLOCK_WAIT);
-    publication::begin_anew()
+    publication::begin(is_shared, true)
 }
 
 /// `gen_T(timestamptz) → T`. Raises 22008 for a time outside the range, or within a reserved tick.
@@ -113,12 +105,12 @@ pub fn generate_at<T: Type>(call: Call) -> Result<Datum, Error> {
 
 /// Takes one step from the state of this process.
 #[inline(always)]
-fn own_step<T: Type>() -> Result<Step<T>, Error> {
-    let (now, process) = (clock::now(), T::process());
-    let state = process.generator.get().unwrap_or_default();
-    let step = mark::private_step(state, DRAWING.from.get(), &process.context(now), &mut Random::get(now)?);
+fn own_step<T: Type>(context: Context<T::Settings>) -> Result<Step<T>, Error> {
+    let (now, generator) = (clock::now(), &T::process().generator);
+    let state = generator.get().unwrap_or_default();
+    let step = mark::private_step(state, DRAWING.from.get(), &Context { now, ..context }, &mut Random::get(now)?);
     if let Step::Made(next, _) = step {
-        process.generator.set(Some(next));
+        generator.set(Some(next));
     }
     Ok(step)
 }

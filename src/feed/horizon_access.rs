@@ -18,16 +18,18 @@ use crate::shared::memory::{HorizonMemory, Published};
 /// This process's access to the shared memory.
 pub struct SharedHorizon {
     pub memory: &'static HorizonMemory,
+    pub marks: Backend,
     own: (usize, Owner),
     /// The snapshot of the reader; `None` for the active one.
     pub snapshot: Option<Snapshot>,
 }
 
 impl SharedHorizon {
-    pub fn new(memory: &'static HorizonMemory) -> Self {
+    pub fn new(memory: &'static HorizonMemory) -> Result<Self, Error> {
         prepared::begin(memory);
         let (slot, own) = transaction::own();
-        Self { memory, own: (slot, Owner::new(own.pid, own.number)), snapshot: None }
+        let own = (slot, Owner::new(own.pid, own.number));
+        Ok(Self { memory, marks: Backend::new()?, own, snapshot: None })
     }
 
     /// Records the bound of this process's transaction, if it has published one.
@@ -53,11 +55,11 @@ impl HorizonAccess for SharedHorizon {
     }
 
     fn floor(&mut self) -> Result<i64, Error> {
-        Backend::new()?.start(Mark::Horizons)
+        self.marks.start(Mark::Horizons)
     }
 
     fn raise_floor(&mut self) -> Result<i64, Error> {
-        protocol::floor(&mut Backend::new()?)
+        protocol::floor(&mut self.marks)
     }
 
     fn fence(&mut self) -> Result<(), Error> {

@@ -26,20 +26,26 @@ pub fn register() {
 }
 
 /// Whether the draws of this process need nothing of [`begin`]; `false` during recovery.
-pub fn is_ready(draws_shared: bool) -> bool {
-    let ready = if draws_shared { &DRAWING.learned } else { &DRAWING.published };
-    ready.get() == transaction::local()
+#[inline(always)]
+pub fn has_begun(draws_shared: bool) -> bool {
+    let begun = if draws_shared { &DRAWING.learned } else { &DRAWING.published };
+    begun.get() == transaction::local()
 }
 
 /// Begins the generation of IDs in a transaction: before its first ID, publishes the transaction, and before the first of this process,
 /// finds the shared memory and reads the marks. Before the first ID from shared state, looks at what the database carries for these.
-/// During recovery, a transaction writes nothing, and can outlast it. 53200 if not enough shared memory is left, as with all functions
-/// here.
-pub fn begin(draws_shared: bool) -> Result<(), Error> {
-    if !is_ready(false) {
-        begin_anew()?;
+/// With `anew`, also in a transaction that has begun: what the database carries may have changed. During recovery, a transaction writes
+/// nothing, and can outlast it. 53200 if not enough shared memory is left, as with all functions here.
+#[cold]
+#[inline(never)]
+pub fn begin(draws_shared: bool, anew: bool) -> Result<(), Error> {
+    if wal::is_in_recovery() {
+        return Ok(());
     }
-    if draws_shared && is_ready(false) {
+    if anew || !has_begun(false) {
+        publish()?;
+    }
+    if draws_shared {
         let arrived = protocol::learn(&mut Backend::new()?, Mark::Draws)?;
         DRAWING.arrived.set(arrived.max(DRAWING.arrived.get()));
         DRAWING.learned.set(transaction::local());
@@ -47,25 +53,20 @@ pub fn begin(draws_shared: bool) -> Result<(), Error> {
     Ok(())
 }
 
-/// As [`begin`], also for a transaction that is published: what the database carries may have changed.
-#[cold]
-#[inline(never)]
-pub fn begin_anew() -> Result<(), Error> {
-    if wal::is_in_recovery() {
-        return Ok(());
-    }
+/// Publishes the transaction, and remembers at or above which time it draws.
+fn publish() -> Result<(), Error> {
     // If there is no memory, nobody can read a horizon on this server.
     let (local, mut from, mut arrived) = (transaction::local(), i64::MIN, 0);
     if let Some(memory) = memory::of_horizon(true)? {
-        arrived = if protocol::is_learned(&mut Backend::new()?, Mark::Horizons)? { 0 } else { learn() };
-        let mut access = SharedHorizon::new(memory);
+        let mut access = SharedHorizon::new(memory)?;
+        arrived = if protocol::is_learned(&mut access.marks, Mark::Horizons)? { 0 } else { learn() };
         from = horizon::publish(&mut access)?.max(arrived);
         let (ending, is_prepared) = ENDING.get();
         if ending == local && !transaction::is_parallel_worker() {
             access.record(transaction::assign_own_number(), is_prepared)?;
         }
     }
-    if !is_ready(false) {
+    if !has_begun(false) {
         DRAWING.first.set(from);
     }
     DRAWING.published.set(local);
@@ -96,7 +97,7 @@ fn learn() -> i64 {
 /// # Errors
 /// As [`begin`].
 pub fn unpassed() -> Result<i64, Error> {
-    begin(false)?;
+    begin(false, false)?;
     Ok(DRAWING.first.get())
 }
 
@@ -108,12 +109,12 @@ unsafe extern "C-unwind" fn on_event(event: pg_sys::XactEvent::Type, _argument: 
     }
     ENDING.set((transaction::local(), is_prepared));
     // A parallel worker may have published for this process.
-    let may_have_published = is_ready(false) || transaction::has_led();
+    let may_have_published = has_begun(false) || transaction::has_led();
     if !wal::is_in_recovery()
         && may_have_published
         && let Some(number) = transaction::own_number()
         && let Err(error) = memory::of_horizon(false)
-            .and_then(|memory| memory.map_or(Ok(()), |memory| SharedHorizon::new(memory).record(number, is_prepared)))
+            .and_then(|memory| memory.map_or(Ok(()), |memory| SharedHorizon::new(memory)?.record(number, is_prepared)))
     {
         // SAFETY: nothing is left to drop. The transaction rolls back.
         unsafe { error::report(error, ptr::null_mut()) };

@@ -65,7 +65,7 @@ pub fn of_statement() -> Result<i64, Error> {
 }
 
 fn reader() -> Result<SharedHorizon, Error> {
-    Ok(SharedHorizon::new(memory::of_horizon(true)?.ok_or_else(memory::no_memory)?))
+    SharedHorizon::new(memory::of_horizon(true)?.ok_or_else(memory::no_memory)?)
 }
 
 #[cold]

@@ -10,37 +10,48 @@ use crate::pg::clock::{self, WaitEvent};
 /// The number of attempts to lock a page before the backend sleeps between them.
 const SPINS: u32 = 100;
 
-/// The buffer that had a page, to look at the page again without a pin.
+/// The buffer that had the page of a file with one page, to look at the page again without a pin.
 #[derive(Clone, Copy)]
 pub struct Place {
-    buffer: Buffer,
-    tag: Tag,
+    position: *mut u64,
+    descriptor: *const pg_sys::BufferTag,
+    /// What the buffer had: the numbers of the database and of the file.
+    had: u64,
 }
-
-/// What a buffer has: the file and the number of the page.
-type Tag = [u32; 5];
-const _: () = assert!(size_of::<pg_sys::BufferTag>() == size_of::<Tag>());
+const _: () =
+    assert!(size_of::<pg_sys::BufferTag>() == 20, "the first three numbers are the tablespace, the database, the file");
 
 impl Place {
+    /// # Safety
+    /// The buffer is pinned.
+    unsafe fn of(buffer: Buffer) -> Self {
+        // SAFETY: guaranteed by the caller. A descriptor begins with the tag.
+        unsafe {
+            let descriptor = pg_sys::BufferDescriptors.add(buffer as usize - 1).cast();
+            Self { position: page(buffer).cast(), descriptor, had: file(descriptor) }
+        }
+    }
+
     /// Whether the page is still there, and was last changed by the record that ends at a position. A change during the call may be
     /// overlooked.
     #[inline]
     pub fn has_position(self, position: XLogRecPtr) -> bool {
         // SAFETY: the buffers and their descriptors are in shared memory as long as the process runs. Nothing is read as a reference.
         unsafe {
-            let found = AtomicU64::from_ptr(page(self.buffer).cast()).load(Ordering::Acquire);
+            let found = AtomicU64::from_ptr(self.position).load(Ordering::Acquire);
             // The higher half is first.
             let found = if cfg!(target_endian = "little") { found.rotate_left(32) } else { found };
-            found == position && tag(self.buffer) == self.tag
+            found == position && file(self.descriptor) == self.had
         }
     }
 }
 
 /// # Safety
-/// The number is that of a buffer.
-unsafe fn tag(buffer: Buffer) -> Tag {
+/// The pointer is to the descriptor of a buffer.
+#[inline(always)]
+unsafe fn file(descriptor: *const pg_sys::BufferTag) -> u64 {
     // SAFETY: guaranteed by the caller.
-    unsafe { pg_sys::BufferDescriptors.add(buffer as usize - 1).cast::<Tag>().read_volatile() }
+    unsafe { descriptor.cast::<u32>().add(1).cast::<u64>().read_unaligned() }
 }
 
 /// # Safety
@@ -93,7 +104,7 @@ impl LockedPage {
 
     pub fn place(&self) -> Place {
         // SAFETY: the buffer is pinned.
-        Place { buffer: self.0, tag: unsafe { tag(self.0) } }
+        unsafe { Place::of(self.0) }
     }
 
     /// The position of the end of the record that has last changed the page.

@@ -117,10 +117,10 @@ pub trait HorizonAccess {
 pub fn publish<A: HorizonAccess>(access: &mut A) -> Result<i64, A::Error> {
     let (slot, own) = access.own();
     let slot = Place::Slot(slot);
-    loop {
+    let bound = loop {
         let owner = access.owner(slot)?;
         if owner == own {
-            break;
+            break access.bound(slot)?;
         }
         // Another process of the parallel query is about to store the bound.
         if owner == own.busy() {
@@ -129,12 +129,12 @@ pub fn publish<A: HorizonAccess>(access: &mut A) -> Result<i64, A::Error> {
             let bound = access.floor()?.max(access.now()?);
             access.set_bound(slot, bound)?;
             access.set_owner(slot, own)?;
-            break;
+            break bound;
         }
-    }
+    };
     // A reader that has not seen the owner has raised the floor before.
     access.fence()?;
-    Ok(access.bound(slot)?.max(access.floor()?))
+    Ok(bound.max(access.floor()?))
 }
 
 /// Writes the bound of a transaction to the table. Must be called while the server still says that the transaction runs.

@@ -87,7 +87,9 @@ pub fn step<T: GeneratedId>(
     rng: &mut impl Rng,
 ) -> Step<T> {
     let now = context.now;
-    if let Some(delay) = delay(arrived, now, 0) {
+    if arrived > now
+        && let Some(delay) = delay(arrived, now, 0)
+    {
         return delay;
     }
     let state = T::State::unpack(word);
@@ -129,12 +131,15 @@ pub fn private_step<T: GeneratedId>(
     context: &Context<T::Settings>,
     rng: &mut impl Rng,
 ) -> Step<T> {
-    let Context { now, on_clock_rollback, .. } = *context;
-    let behind = start.saturating_sub(now);
-    if on_clock_rollback == OnClockRollback::Error && behind > MAX_ROLLBACK_MICROS as i64 {
-        return Step::Refused(Refusal::ClockMovedBack(behind as u64));
+    let mut context = *context;
+    if start > context.now {
+        let behind = start.abs_diff(context.now);
+        if context.on_clock_rollback == OnClockRollback::Error && behind > MAX_ROLLBACK_MICROS {
+            return Step::Refused(Refusal::ClockMovedBack(behind));
+        }
+        context.now = start;
     }
-    T::step(state, &Context { now: now.max(start), ..*context }, rng)
+    T::step(state, &context, rng)
 }
 
 /// What the next draw will do if nothing else changes: the time that it waits for the clock, in microseconds, and the reason why it is

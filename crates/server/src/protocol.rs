@@ -215,6 +215,7 @@ fn raise<A: Marks>(access: &mut A, of: Mark, time: impl Fn(&mut A) -> Result<i64
 /// Looks at what the database carries, for the beginning of a transaction. Adopts a mark that has arrived with the data of another
 /// server if the clock has passed it. Returns it otherwise: the time at or above which the IDs of the database are; 0 if there is
 /// none.
+#[inline]
 pub fn learn<A: Marks>(access: &mut A, of: Mark) -> Result<i64, A::Error> {
     if is_learned(access, of)? {
         return Ok(0);
