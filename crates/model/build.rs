@@ -13,6 +13,10 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Block, Expr, ExprForLoop, ExprIf, Item, Local, Stmt};
 
+#[path = "tests/model/mistakes.rs"]
+mod mistakes;
+use mistakes::MISTAKES;
+
 /// The text of the protocol.
 const PROTOCOL: [&str; 2] = ["../server/src/protocol.rs", "../server/src/draw.rs"];
 
@@ -28,47 +32,6 @@ const HEAD: &str = "
     use scru_server::protocol::{Carried, Known, Lsn, Marks, Pending};
     use crate::Changed;
 ";
-
-/// Mistakes that are not a change of a statement: the function, the mistake, and the text that it replaces in the function.
-const MISTAKES: &[(&str, &str, &str, &str)] = &[
-    ("draw", "covers the start of a tick", "mark::end::<T>(id.tick())", "T::TICKS.start(id.tick())"),
-    ("draw", "what a process knows outlives the era", "known.era != era || ", ""),
-    ("draw", "keeps an ID of an earlier era", "access.era()? != era", "false"),
-    ("next", "starts at the clock", "access.start(Mark::Draws)?.max(access.from())", "access.from()"),
-    ("next", "ignores the floor", ".max(access.from())", ""),
-    (
-        "draw",
-        "new servers start at the clock",
-        "T::successor_state(access.clock()?)",
-        "T::state_after(1, &mut access.random(0)?)",
-    ),
-    (
-        "renew_locked",
-        "counts before it is flushed",
-        "Ok(Some(position))\n}",
-        "access.reserve(of, until)?;\nOk(Some(position))\n}",
-    ),
-    (
-        "renew_locked",
-        "is pending before it is logged",
-        "let position = access.log(of, until)?;",
-        "let position = access.pending(of)?.position;\n\
-         access.set_pending(of, Pending { until, position })?;\n\
-         let position = access.log(of, until)?;",
-    ),
-    (
-        "raise",
-        "returns before it is durable",
-        "if access.reserved(of)? < raised {
-            renew(access, of, |access| time(access).map(Some), true)?;
-        }
-        // A superuser may have set the mark back.
-        if access.raise_start(of, era, raised)? && access.reserved(of)? >= raised {",
-        "if access.raise_start(of, era, raised)? {",
-    ),
-    ("adopt", "adopts above the clock", "access.clock()?", "access.clock()?.saturating_add(1_000_000)"),
-    ("set_marks_locked", "sets to the clock", "mark::lowest(time, access.clock()?)", "time.max(access.clock()?)"),
-];
 
 /// A change of a function: its name, the bytes of the protocol that it replaces, and their replacement.
 struct Change {
@@ -224,6 +187,7 @@ impl<'a> Visit<'a> for Changes<'a> {
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=tests/model/mistakes.rs");
     let mut text = String::new();
     for path in PROTOCOL {
         println!("cargo::rerun-if-changed={path}");

@@ -55,22 +55,15 @@ pub enum Function {
     Bound,
 }
 
-/// A function of a type that this session has recognized.
-#[derive(Clone, Copy)]
-pub struct Recognized {
-    type_name: &'static str,
-    oid: Oid,
-    function: Function,
-}
-
-pub static RECOGNIZED: LookedUp<Recognized> = LookedUp::new();
+/// The functions that this session has recognized: the type, the OID, and what it is.
+pub static RECOGNIZED: LookedUp<(&str, Oid, Function)> = LookedUp::new();
 
 impl Function {
     /// The function with an OID; `None` if it is none of these.
     pub fn of<T: StoredId>(oid: Oid) -> Option<Self> {
-        let is_it = |known: &Recognized| known.oid == oid && known.type_name == T::NAME;
-        let look_up = || Some(Recognized { type_name: T::NAME, oid, function: Self::recognize::<T>(oid)? });
-        RECOGNIZED.find_or(is_it, look_up).map(|found| found.function)
+        let is_it = |&(name, known, _): &_| known == oid && name == T::NAME;
+        let look_up = || Some((T::NAME, oid, Self::recognize::<T>(oid)?));
+        RECOGNIZED.find_or(is_it, look_up).map(|(.., function)| function)
     }
 
     /// As [`Self::of`], by the symbol of the function in the catalog.
@@ -218,8 +211,9 @@ impl<'p> Condition<'p> {
             let has_other_values = T::CORE_TYPE.is_some();
             let has_lower = first != T::MIN || has_other_values;
             let has_upper = last != T::MAX || has_other_values || !has_lower;
+            let is_last = (Operator::LessOrEqual, last);
             let lower = has_lower.then_some((Operator::GreaterOrEqual, first));
-            let upper = has_upper.then(|| Operator::LessOrEqual.at_tick(last));
+            let upper = has_upper.then(|| if has_other_values { is_last } else { is_last.0.among_ids(last) });
             let clauses = [lower, upper].map(|bound| bound.map(|(operator, id)| self.with_id(operator, id)));
             return (!clauses.contains(&Some(None))).then(|| expression::list(clauses.into_iter().flatten().flatten()));
         }

@@ -109,7 +109,7 @@ impl Error {
                 let is_lookalike = matches!(character, [b'I' | b'i' | b'L' | b'l' | b'O' | b'o' | b'U' | b'u']);
                 (detail, is_lookalike.then(|| format!("A {} has no digits I, L, O and U.", T::NAME)))
             }
-            ParseErrorKind::TooShort { .. } | ParseErrorKind::TooLong { .. } => (sentence(&error).into(), None),
+            ParseErrorKind::WrongLength { .. } => (sentence(&error).into(), None),
         };
         let error = Self::malformed::<T>(text).detail(detail);
         // The other HINTs are casts to the extension's type.

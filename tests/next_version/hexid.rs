@@ -73,12 +73,8 @@ impl SortableId for HexId {
         self.timestamp()
     }
 
-    fn first_of(tick: u64) -> Self {
-        Self::from_fields(tick, 0)
-    }
-
-    fn last_of(tick: u64) -> Self {
-        Self::from_fields(tick, MAX_RANDOMNESS)
+    fn ends_of(tick: u64) -> [Self; 2] {
+        [Self::from_fields(tick, 0), Self::from_fields(tick, MAX_RANDOMNESS)]
     }
 }
 

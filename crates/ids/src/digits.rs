@@ -74,7 +74,7 @@ impl<const RADIX: usize, const PAIRS: usize> Alphabet<RADIX, PAIRS> {
     ///
     /// # Errors
     /// Returns [`ParseErrorKind::InvalidDigit`] for the first byte that is not a digit. If all bytes are digits but their number
-    /// is not `N`, returns [`ParseErrorKind::TooShort`] or [`ParseErrorKind::TooLong`].
+    /// is not `N`, returns [`ParseErrorKind::WrongLength`].
     #[inline(always)]
     pub fn groups_of_four<const N: usize, const GROUPS: usize>(
         &self,
@@ -100,14 +100,9 @@ impl<const RADIX: usize, const PAIRS: usize> Alphabet<RADIX, PAIRS> {
     #[cold]
     #[inline(never)]
     fn parse_error(&self, text: &[u8], expected: usize) -> ParseError {
-        let invalid = text.iter().position(|&byte| self.values[usize::from(byte)] == NO_DIGIT);
-        let received = text.len();
-        match invalid {
+        match text.iter().position(|&byte| self.values[usize::from(byte)] == NO_DIGIT) {
             Some(position) => ParseError { kind: ParseErrorKind::InvalidDigit, position },
-            None if received < expected => {
-                ParseError { kind: ParseErrorKind::TooShort { expected, received }, position: received }
-            }
-            None => ParseError { kind: ParseErrorKind::TooLong { expected, received }, position: expected },
+            None => ParseError::wrong_length(expected, text.len()),
         }
     }
 }

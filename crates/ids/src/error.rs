@@ -17,15 +17,8 @@ pub struct ParseError {
 pub enum ParseErrorKind {
     /// The character at the position is not a digit of the type's alphabet.
     InvalidDigit,
-    /// The text has fewer digits than an ID. The position is the end of the text.
-    TooShort {
-        /// The number of digits of an ID.
-        expected: usize,
-        /// The number of bytes of the text, all of which are digits.
-        received: usize,
-    },
-    /// The text has more digits than an ID. The position is that of the first surplus digit.
-    TooLong {
+    /// The text has fewer or more digits than an ID. The position is the end of the text, or that of the first surplus digit.
+    WrongLength {
         /// The number of digits of an ID.
         expected: usize,
         /// The number of bytes of the text, all of which are digits.
@@ -35,12 +28,19 @@ pub enum ParseErrorKind {
     OutOfRange,
 }
 
+impl ParseError {
+    /// Returns the error of a text with another number of digits.
+    pub(crate) fn wrong_length(expected: usize, received: usize) -> Self {
+        Self { kind: ParseErrorKind::WrongLength { expected, received }, position: expected.min(received) }
+    }
+}
+
 impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let position = self.position + 1;
         match self.kind {
             ParseErrorKind::InvalidDigit => write!(f, "invalid digit at position {position}"),
-            ParseErrorKind::TooShort { expected, received } | ParseErrorKind::TooLong { expected, received } => {
+            ParseErrorKind::WrongLength { expected, received } => {
                 write!(f, "expected {expected} digits, but received {received}")
             }
             ParseErrorKind::OutOfRange => f.write_str("the number is above the type's largest"),
@@ -86,11 +86,7 @@ mod tests {
     fn messages_count_positions_from_one() {
         let message = |kind, position| ParseError { kind, position }.to_string();
         assert_eq!(message(ParseErrorKind::InvalidDigit, 25), "invalid digit at position 26");
-        let (too_short, too_long) = (
-            ParseErrorKind::TooShort { expected: 25, received: 0 },
-            ParseErrorKind::TooLong { expected: 25, received: 27 },
-        );
-        assert_eq!(message(too_short, 0), "expected 25 digits, but received 0");
+        let too_long = ParseErrorKind::WrongLength { expected: 25, received: 27 };
         assert_eq!(message(too_long, 25), "expected 25 digits, but received 27");
         assert_eq!(message(ParseErrorKind::OutOfRange, 0), "the number is above the type's largest");
     }

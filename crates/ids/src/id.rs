@@ -101,13 +101,21 @@ pub trait SortableId:
     #[doc(hidden)]
     fn tick(self) -> u64;
 
-    /// Returns the smallest ID of `tick`. `tick` must be at most [`TICKS.max`](Ticks::max).
+    /// Returns the smallest and the largest ID of `tick`, which must be at most [`TICKS.max`](Ticks::max).
     #[doc(hidden)]
-    fn first_of(tick: u64) -> Self;
+    fn ends_of(tick: u64) -> [Self; 2];
 
-    /// Returns the largest ID of `tick`. `tick` must be at most [`TICKS.max`](Ticks::max).
+    /// Returns the smallest ID of `tick`, likewise.
     #[doc(hidden)]
-    fn last_of(tick: u64) -> Self;
+    fn first_of(tick: u64) -> Self {
+        Self::ends_of(tick)[0]
+    }
+
+    /// Returns the largest ID of `tick`, likewise.
+    #[doc(hidden)]
+    fn last_of(tick: u64) -> Self {
+        Self::ends_of(tick)[1]
+    }
 
     /// Returns the time of the ID, in microseconds since 1970-01-01 UTC: the start of its tick.
     fn timestamp_micros(self) -> i64 {

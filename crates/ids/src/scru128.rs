@@ -142,12 +142,8 @@ impl SortableId for Scru128 {
         self.timestamp()
     }
 
-    fn first_of(tick: u64) -> Self {
-        Self::from_fields(tick, 0, 0, 0)
-    }
-
-    fn last_of(tick: u64) -> Self {
-        Self::from_fields(tick, u32::MAX, u32::MAX, u32::MAX)
+    fn ends_of(tick: u64) -> [Self; 2] {
+        [Self::from_fields(tick, 0, 0, 0), Self::from_fields(tick, u32::MAX, u32::MAX, u32::MAX)]
     }
 }
 

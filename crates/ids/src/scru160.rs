@@ -207,12 +207,8 @@ impl SortableId for Scru160 {
         self.timestamp()
     }
 
-    fn first_of(tick: u64) -> Self {
-        Self::from_fields(tick, 0, 0, [0; 10])
-    }
-
-    fn last_of(tick: u64) -> Self {
-        Self::from_fields(tick, u16::MAX, u16::MAX, [u8::MAX; 10])
+    fn ends_of(tick: u64) -> [Self; 2] {
+        [Self::from_fields(tick, 0, 0, [0; 10]), Self::from_fields(tick, u16::MAX, u16::MAX, [u8::MAX; 10])]
     }
 }
 

@@ -252,12 +252,8 @@ impl SortableId for Scru64 {
         self.timestamp()
     }
 
-    fn first_of(tick: u64) -> Self {
-        Self::join(tick, 0)
-    }
-
-    fn last_of(tick: u64) -> Self {
-        Self::join(tick, MAX_NODE_CTR)
+    fn ends_of(tick: u64) -> [Self; 2] {
+        [Self::join(tick, 0), Self::join(tick, MAX_NODE_CTR)]
     }
 }
 

@@ -72,38 +72,30 @@ pub enum Getter<T: 'static> {
     },
 }
 
-/// The value of a field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The value of a field. In JSON, up to 32 bits are a number, and 80 bits a string of 20 lower-case hexadecimal digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
 pub enum FieldValue {
-    /// Up to 24 bits.
-    Bits24(u32),
-    /// 32 bits.
-    Bits32(u32),
+    /// Up to 32 bits.
+    Number(u32),
     /// 80 bits, big-endian.
-    Bits80([u8; 10]),
+    Bits80(#[serde(serialize_with = "hexadecimal")] [u8; 10]),
 }
 
 impl<T: Copy> Getter<T> {
     /// Returns the value of the field, or `None` if the field has a parameter.
     pub fn value(&self, id: T) -> Option<FieldValue> {
         match self {
-            Self::Bits24(get) => Some(FieldValue::Bits24(get(id))),
-            Self::Bits32(get) => Some(FieldValue::Bits32(get(id))),
+            Self::Bits24(get) | Self::Bits32(get) => Some(FieldValue::Number(get(id))),
             Self::Bits80(get) => Some(FieldValue::Bits80(get(id))),
             Self::Bits24By { .. } => None,
         }
     }
 }
 
-/// Serializes up to 32 bits as a number, and 80 bits as a string of 20 lower-case hexadecimal digits.
-impl Serialize for FieldValue {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Bits24(value) | Self::Bits32(value) => serializer.serialize_u32(*value),
-            Self::Bits80(bytes) => serializer
-                .collect_str(&format_args!("{:020x}", bytes.iter().fold(0_u128, |n, b| n << 8 | u128::from(*b)))),
-        }
-    }
+fn hexadecimal<S: Serializer>(bytes: &[u8; 10], serializer: S) -> Result<S::Ok, S::Error> {
+    let number = bytes.iter().fold(0_u128, |number, &byte| number << 8 | u128::from(byte));
+    serializer.collect_str(&format_args!("{number:020x}"))
 }
 
 #[cfg(test)]
@@ -113,8 +105,7 @@ mod tests {
     #[test]
     fn values_are_numbers_or_hexadecimal_digits() {
         let json = |value: FieldValue| serde_json::to_string(&value).unwrap();
-        assert_eq!(json(FieldValue::Bits24(0xff_ffff)), "16777215");
-        assert_eq!(json(FieldValue::Bits32(u32::MAX)), "4294967295");
+        assert_eq!(json(FieldValue::Number(u32::MAX)), "4294967295");
         assert_eq!(json(FieldValue::Bits80([0, 1, 2, 3, 4, 5, 6, 7, 8, 0xff])), r#""000102030405060708ff""#);
     }
 }

@@ -3,7 +3,7 @@
 use rand::Rng;
 
 use crate::digits::CROCKFORD_LOWER;
-use crate::error::ParseErrorKind::{InvalidDigit, TooLong, TooShort};
+use crate::error::ParseErrorKind::InvalidDigit;
 use crate::generator::{Context, Moment, Refusal, Step, packed, place_in_time};
 use crate::sql::fields;
 use crate::{Field, GeneratedId, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks};
@@ -153,12 +153,7 @@ impl SortableId for Uuidv7 {
             let digit = char::from(character).to_digit(16).ok_or(ParseError { kind: InvalidDigit, position })?;
             value = value << 4 | u128::from(digit);
         }
-        let (expected, received) = (TEXT_LEN, text.len());
-        match received {
-            TEXT_LEN => Ok(Self(value)),
-            ..TEXT_LEN => Err(ParseError { kind: TooShort { expected, received }, position: received }),
-            _ => Err(ParseError { kind: TooLong { expected, received }, position: TEXT_LEN }),
-        }
+        if text.len() == TEXT_LEN { Ok(Self(value)) } else { Err(ParseError::wrong_length(TEXT_LEN, text.len())) }
     }
 
     fn digits(self, buffer: &mut [u8; MAX_TEXT_LEN]) -> &[u8] {
@@ -187,12 +182,8 @@ impl SortableId for Uuidv7 {
         self.timestamp()
     }
 
-    fn first_of(tick: u64) -> Self {
-        Self::from_fields(tick, 0, 0)
-    }
-
-    fn last_of(tick: u64) -> Self {
-        Self::from_fields(tick, u64::MAX, u32::MAX)
+    fn ends_of(tick: u64) -> [Self; 2] {
+        [Self::from_fields(tick, 0, 0), Self::from_fields(tick, u64::MAX, u32::MAX)]
     }
 }
 

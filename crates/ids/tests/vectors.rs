@@ -170,7 +170,7 @@ fn fields_are_exact_and_complete<T: SqlId>() {
 fn check_field<T: SortableId>(getter: &Getter<T>, id: T, expected: &Value, name: &str) {
     if let Getter::Bits24By { get, .. } = getter {
         for (parameter, expected) in expected.as_object().expect("values by parameter") {
-            let value = FieldValue::Bits24(get(id, parameter.parse().expect("a number")));
+            let value = FieldValue::Number(get(id, parameter.parse().expect("a number")));
             assert_eq!(&serde_json::to_value(value).unwrap(), expected, "{name} of {id} for {parameter}");
         }
         return;
@@ -206,8 +206,8 @@ fn vectors_include_the_smallest_and_the_largest_id<T: SortableId>() {
 fn kind(kind: ParseErrorKind) -> &'static str {
     match kind {
         ParseErrorKind::InvalidDigit => "invalid_digit",
-        ParseErrorKind::TooShort { .. } => "too_short",
-        ParseErrorKind::TooLong { .. } => "too_long",
+        ParseErrorKind::WrongLength { expected, received } if received < expected => "too_short",
+        ParseErrorKind::WrongLength { .. } => "too_long",
         ParseErrorKind::OutOfRange => "out_of_range",
     }
 }

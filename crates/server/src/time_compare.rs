@@ -83,13 +83,8 @@ impl Operator {
     }
 
     /// An equivalent comparison with the first ID of a tick if the bound is the last ID of the previous tick, and the same comparison
-    /// otherwise. The two are not equivalent for a core type, which has values between two ticks.
-    pub fn at_tick<T: SqlId>(self, id: T) -> (Self, T) {
-        if T::CORE_TYPE.is_some() { (self, id) } else { self.among_ids(id) }
-    }
-
-    /// As [`at_tick`](Self::at_tick), also for a core type: equivalent for the IDs among its values, and wrong only for values between
-    /// the last ID of a tick and the first one of the next.
+    /// otherwise. For a core type, equivalent for the IDs among its values, and wrong only for values between the last ID of a tick and
+    /// the first one of the next.
     pub fn among_ids<T: SqlId>(self, id: T) -> (Self, T) {
         let tick = id.tick();
         match self {

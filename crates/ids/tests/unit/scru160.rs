@@ -163,7 +163,7 @@ fn random_ids_draw_15_bits_for_the_counter() {
 #[test]
 fn only_forty_bytes_are_read_as_hexadecimal() {
     let error = |text: &str| text.parse::<Scru160>().map_err(|error| (error.kind, error.position)).unwrap_err();
-    let too_long = |received| ParseErrorKind::TooLong { expected: 32, received };
+    let too_long = |received| ParseErrorKind::WrongLength { expected: 32, received };
     assert_eq!(error("017bdf6431bb33750751eb63beb3c3f8c5969d8"), (too_long(39), 32));
     assert_eq!(error("017bdf6431bb33750751eb63beb3c3f8c5969d860"), (too_long(41), 32));
     assert_eq!(error("017bdf6431bb33750751eb63beb3c3f8c5969d8g"), (ParseErrorKind::InvalidDigit, 39));

@@ -5,6 +5,7 @@ use rand::rngs::StdRng;
 
 use super::*;
 use crate::OnClockRollback;
+use crate::ParseErrorKind::WrongLength;
 use crate::generator::script::{self, Draw};
 
 /// 2026-11-01 12:00 UTC, in milliseconds.
@@ -71,9 +72,9 @@ fn malformed_text_is_refused_with_the_position() {
     let error = |text: &str| text.parse::<Uuidv7>().unwrap_err();
     assert_eq!(error("017f22e2x79b0"), ParseError { kind: InvalidDigit, position: 8 });
     assert_eq!(error("017f22g2"), ParseError { kind: InvalidDigit, position: 6 });
-    assert_eq!(error("017f22e2-"), ParseError { kind: TooShort { expected: 36, received: 9 }, position: 9 });
+    assert_eq!(error("017f22e2-"), ParseError { kind: WrongLength { expected: 36, received: 9 }, position: 9 });
     let surplus = "017f22e2-79b0-7cc3-98c4-dc0c0c07398f0";
-    assert_eq!(error(surplus), ParseError { kind: TooLong { expected: 36, received: 37 }, position: 36 });
+    assert_eq!(error(surplus), ParseError { kind: WrongLength { expected: 36, received: 37 }, position: 36 });
 }
 
 #[test]
