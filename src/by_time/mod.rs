@@ -47,13 +47,13 @@ unsafe extern "C-unwind" fn forget(_argument: Datum, _cache: c_int, _hash: u32) 
     expression::NATIVE.forget();
 }
 
-unsafe fn on_table(root: *mut PlannerInfo, relation: *mut RelOptInfo, is_parent: bool) {
+unsafe fn on_table(root: *mut PlannerInfo, relation: *mut RelOptInfo) {
     // SAFETY: called by the planner's hook for tables. No frame has anything to drop.
     unsafe {
         let is_called = time_of_id::is_called_in(root);
         if (is_called || time_condition::has_predicate(&*relation)) && time_of_id::is_in_use() {
             pg_sys::panic::pgrx_extern_c_guard(|| {
-                let Some(table) = Root::new(root).map(|root| Table::of(root, &*relation, is_parent)) else { return };
+                let Some(table) = Root::new(root).map(|root| Table::of(root, &*relation)) else { return };
                 table.rewrite();
                 if is_called {
                     time_order::order_by_id(&table);

@@ -26,11 +26,8 @@ fn years_ahead(node: NodeRef) -> Option<i64> {
     let (function, arguments) = catalog::called(node)?;
     match (function.to_u32(), arguments.as_slice()) {
         (pg::F_NOW | pg::F_TRANSACTION_TIMESTAMP | pg::F_STATEMENT_TIMESTAMP, _) => Some(1),
-        (pg::F_TIMESTAMPTZ_DATE | pg::F_TIMESTAMPTZ_TIMESTAMP, &[time])
-        | (
-            pg::F_DATE_TIMESTAMPTZ | pg::F_DATE_TIMESTAMP | pg::F_TIMESTAMP_DATE | pg::F_TIMESTAMP_TIMESTAMPTZ,
-            &[time],
-        )
+        (pg::F_TIMESTAMPTZ_DATE | pg::F_TIMESTAMPTZ_TIMESTAMP | pg::F_DATE_TIMESTAMPTZ, &[time])
+        | (pg::F_DATE_TIMESTAMP | pg::F_TIMESTAMP_DATE | pg::F_TIMESTAMP_TIMESTAMPTZ, &[time])
         | (pg::F_DATE_SMALLER | pg::F_TIMESTAMP_SMALLER, &[time, _])
         | (pg::F_DATE_TRUNC_TEXT_TIMESTAMPTZ | pg::F_DATE_TRUNC_TEXT_TIMESTAMP, &[_, time])
         | (pg::F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT, &[_, time, _])

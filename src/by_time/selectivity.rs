@@ -29,7 +29,7 @@ use crate::call::{Call, epoch};
 use crate::pg::nodes::{self, NodeRef, Nodes, Root};
 use crate::pg::unguarded::{
     contain_var_clause, contain_volatile_functions, copy_node, equal, examine_variable, exprType, fmgr_info,
-    get_opcode, get_oprrest, heap_freetuple, ineq_histogram_selectivity, mcv_selectivity,
+    get_opcode, get_oprrest, heap_freetuple,
 };
 use crate::pg::{catalog, clock, datum};
 
@@ -332,15 +332,16 @@ impl<'p> Column<'p> {
     unsafe fn fraction(&self, of: &mut VariableStatData, type_: Oid, operator: Operator, value: Datum) -> Option<f64> {
         let native = Native::of(type_, operator)?;
         let (mut function, none, mut common) = (FmgrInfo::default(), Oid::INVALID, 0.0);
-        let (root, is_greater, is_equal) = (self.root, operator.is_lower_bound(), operator.includes_bound());
-        let (type_, operator) = (of.vartype, native.operator);
+        let (root, type_) = (self.root.as_ptr(), of.vartype);
+        let (operator, is_greater, is_equal) = (native.operator, operator.is_lower_bound(), operator.includes_bound());
         fmgr_info(native.function, &mut function);
         // SAFETY: the statistics have the type of the value. The arguments are those of the server's estimators.
         let (within, others) = unsafe {
-            let within = mcv_selectivity(of, &mut function, none, value, true, &mut common);
+            let within = pg_sys::mcv_selectivity(of, &mut function, none, value, true, &mut common);
             let function = &mut function;
-            let others =
-                ineq_histogram_selectivity(root, of, operator, function, is_greater, is_equal, none, value, type_);
+            let others = pg_sys::ineq_histogram_selectivity(
+                root, of, operator, function, is_greater, is_equal, none, value, type_,
+            );
             (within, if others >= 0.0 { others } else { 0.5 })
         };
         Some((within + (1.0 - self.null_fraction() - common) * others).clamp(0.0, 1.0))

@@ -20,8 +20,8 @@ use core::ptr;
 use pgrx::pg_sys::{
     self, ArrayExpr, BTEqualStrategyNumber as EQUAL, BTGreaterEqualStrategyNumber as GREATER_OR_EQUAL,
     BTGreaterStrategyNumber as GREATER, BTLessEqualStrategyNumber as LESS_OR_EQUAL, BTLessStrategyNumber as LESS,
-    BoolExpr, BoolExprType, FromExpr, IndexOptInfo, JoinExpr, List, Node, NodeTag, NullTest, Oid, OpExpr, RelOptInfo,
-    RowCompareExpr, SQLValueFunction, ScalarArrayOpExpr,
+    BoolExpr, BoolExprType, FromExpr, IndexOptInfo, JoinExpr, List, Node, NodeTag, NullTest, Oid, OpExpr,
+    RangeTblEntry, RelOptInfo, RowCompareExpr, SQLValueFunction, ScalarArrayOpExpr,
 };
 use scru_server::time_compare::Operator;
 
@@ -97,14 +97,19 @@ fn id_of<'p>(relation: &RelOptInfo, node: NodeRef<'p>) -> Option<(TimeOfId, Node
 pub struct Table<'p> {
     pub root: Root<'p>,
     pub relation: &'p RelOptInfo,
-    is_parent: bool,
     /// Whether its conditions are rewritten, once that is known.
     is_rewritten: Cell<Option<bool>>,
 }
 
 impl<'p> Table<'p> {
-    pub fn of(root: Root<'p>, relation: &'p RelOptInfo, is_parent: bool) -> Self {
-        Self { root, relation, is_parent, is_rewritten: Cell::new(None) }
+    pub fn of(root: Root<'p>, relation: &'p RelOptInfo) -> Self {
+        Self { root, relation, is_rewritten: Cell::new(None) }
+    }
+
+    /// The entry of the table in the query's range table.
+    fn entry(&self) -> &RangeTblEntry {
+        // SAFETY: the planner has entries for the numbers of tables.
+        unsafe { &**self.root.simple_rte_array.add(self.relation.relid as usize) }
     }
 
     /// Rewrites the conditions of the query on the times of IDs of the table, and the predicates of its partial indexes.
@@ -120,8 +125,7 @@ impl<'p> Table<'p> {
                 visit_conditions(NodeRef::new((*self.root.parse).jointree), &mut |conditions| {
                     *conditions = rewrite(conditions.cast()).cast();
                 });
-                let entry = *self.root.simple_rte_array.add(self.relation.relid as usize);
-                if let Some(levels) = (*entry).securityQuals.as_ref() {
+                if let Some(levels) = self.entry().securityQuals.as_ref() {
                     for index in 0..levels.length as usize {
                         let level = &mut (*levels.elements.add(index)).ptr_value;
                         *level = rewrite(level.cast()).cast();
@@ -155,7 +159,7 @@ impl<'p> Table<'p> {
             return !parent.part_scheme.is_null() && !self.has_own_access(parent);
         }
         // The CHECK constraints of the children of a table without partitions may exclude them.
-        let is_inherited = self.is_parent && self.relation.part_scheme.is_null();
+        let is_inherited = self.entry().inh && self.relation.part_scheme.is_null();
         self.relation.fdwroutine.is_null() && !is_inherited && !self.has_own_access(self.relation)
     }
 
@@ -203,15 +207,8 @@ impl<'p> Table<'p> {
 
     /// A condition, rewritten; the same node if it remains.
     fn condition(&self, node: NodeRef<'p>) -> NodeRef<'p> {
-        let rewritten = match node.tag() {
-            NodeTag::T_OpExpr => self.operator(node),
-            NodeTag::T_BoolExpr => self.boolean(node),
-            NodeTag::T_NullTest => self.null_test(node),
-            NodeTag::T_RowCompareExpr => self.row_comparison(node),
-            NodeTag::T_ScalarArrayOpExpr => self.any(node),
-            _ => None,
-        };
-        rewritten.unwrap_or(node)
+        let rules = [Self::operator, Self::boolean, Self::null_test, Self::row_comparison, Self::any];
+        rules.iter().find_map(|rule| rule(self, node)).unwrap_or(node)
     }
 
     fn operator(&self, node: NodeRef<'p>) -> Option<NodeRef<'p>> {

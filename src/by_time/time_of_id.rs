@@ -31,18 +31,11 @@ pub struct TimeOfId {
     /// The btree operator family of the type.
     pub family: Oid,
     /// The operators `>` and `<=` of an ID and a time, which compare ticks.
-    greater: TickOperator,
-    less_or_equal: TickOperator,
+    greater: Oid,
+    less_or_equal: Oid,
     /// `scru_before`
     pub before: Oid,
     pub on_time: OnTime,
-}
-
-/// An operator, and its function.
-#[derive(Clone, Copy)]
-struct TickOperator {
-    operator: Oid,
-    function: Oid,
 }
 
 /// Builds the simplified comparison of an ID with a time: [`condition::on_time`](super::condition::on_time) of the type.
@@ -51,12 +44,12 @@ pub type OnTime = for<'p> fn(Root<'p>, &TimeOfId, Operator, NodeRef<'p>, NodeRef
 impl TimeOfId {
     /// The operator of an ID and a time, which is `>` or `<=`.
     pub fn operator(&self, operator: Operator) -> Oid {
-        if operator.is_lower_bound() { self.greater.operator } else { self.less_or_equal.operator }
+        if operator.is_lower_bound() { self.greater } else { self.less_or_equal }
     }
 
     /// Whether the user may execute the function, and what replaces a comparison. The operators are each other's negators.
     pub fn is_executable(&self) -> bool {
-        let functions = [self.function, self.greater.function, self.less_or_equal.function, self.before];
+        let functions = [self.function, get_opcode(self.greater), get_opcode(self.less_or_equal), self.before];
         functions.into_iter().all(server::may_execute)
     }
 }
@@ -123,7 +116,7 @@ fn look_up<T: StoredId>(function: Oid, arguments: Nodes, on_time: OnTime) -> Opt
     let of_ticks = |name: &str, symbol: &CStr| {
         let function = expression::function_in(schema, &[T::NAME, name], &of_ids)?;
         let operator = operator(symbol, of_ids);
-        (operator != Oid::INVALID && get_opcode(operator) == function).then_some(TickOperator { operator, function })
+        (operator != Oid::INVALID && get_opcode(operator) == function).then_some(operator)
     };
     Some(TimeOfId {
         function,

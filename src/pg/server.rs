@@ -288,8 +288,8 @@ fn segment(_handle: &AtomicU32, name: &CStr, size: usize) -> *mut c_void {
     shared_memory(name, size)
 }
 
-/// What [`on_table`] calls: with the state of the planner, a table of the query, and whether the query includes its children.
-pub type OnTable = unsafe fn(*mut PlannerInfo, *mut RelOptInfo, bool);
+/// What [`on_table`] calls: with the state of the planner, and a table of the query.
+pub type OnTable = unsafe fn(*mut PlannerInfo, *mut RelOptInfo);
 
 #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
 type TableHook = pg_sys::get_relation_info_hook_type;
@@ -319,7 +319,7 @@ unsafe extern "C-unwind" fn table_hook(root: *mut PlannerInfo, table: Oid, is_pa
         if let Some(next) = next {
             next(root, table, is_parent, relation);
         }
-        function(root, relation, is_parent);
+        function(root, relation);
     }
 }
 
@@ -337,7 +337,7 @@ unsafe extern "C-unwind" fn table_hook(
             next(root, relation, entry);
         }
         if (*entry).rtekind == pg_sys::RTEKind::RTE_RELATION {
-            function(root, relation, (*entry).inh);
+            function(root, relation);
         }
     }
 }

@@ -66,17 +66,6 @@ unsafe extern "C-unwind" {
     pub safe fn hash_bytes_uint32_extended(value: u32, seed: u64) -> u64;
     pub fn heap_copytuple(row: HeapTuple) -> HeapTuple;
     pub fn heap_freetuple(row: HeapTuple);
-    pub fn ineq_histogram_selectivity(
-        root: Root,
-        column: &mut VariableStatData,
-        operator: Oid,
-        function: &mut FmgrInfo,
-        is_greater: bool,
-        is_equal: bool,
-        collation: Oid,
-        value: Datum,
-        type_: Oid,
-    ) -> f64;
     pub fn is_dummy_rel(relation: *mut RelOptInfo) -> bool;
     /// Changes the list, which nobody else must have.
     pub fn lappend<'p>(list: Nodes<'p>, node: NodeRef<'p>) -> Nodes<'p>;
@@ -112,14 +101,6 @@ unsafe extern "C-unwind" {
         form: pg_sys::CoercionForm::Type,
     ) -> NodeRef<'p>;
     pub fn makeTargetEntry<'p>(expression: NodeRef<'p>, number: i16, name: *mut c_char, is_junk: bool) -> NodeRef<'p>;
-    pub fn mcv_selectivity(
-        column: &mut VariableStatData,
-        function: &mut FmgrInfo,
-        collation: Oid,
-        value: Datum,
-        is_left: bool,
-        common: &mut f64,
-    ) -> f64;
     pub fn MemoryContextAlloc(context: pg_sys::MemoryContext, size: usize) -> *mut c_void;
     pub fn numeric_out(call: FunctionCallInfo) -> Datum;
     pub fn palloc(size: usize) -> *mut c_void;
@@ -129,13 +110,6 @@ unsafe extern "C-unwind" {
     pub safe fn predicate_implied_by(predicate: Nodes, conditions: Nodes, is_weak: bool) -> bool;
     pub safe fn ProcessInterrupts();
     pub safe fn pull_varnos(root: Root, node: NodeRef) -> *mut pg_sys::Bitmapset;
-    pub fn range_deserialize(
-        typcache: *mut pg_sys::TypeCacheEntry,
-        range: *const pg_sys::RangeType,
-        lower: *mut pg_sys::RangeBound,
-        upper: *mut pg_sys::RangeBound,
-        is_empty: *mut bool,
-    );
     /// Lets the plan be made anew when the function changes.
     pub fn record_plan_function_dependency(root: *mut PlannerInfo, function: Oid);
     pub safe fn RecoveryInProgress() -> bool;

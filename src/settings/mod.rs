@@ -28,7 +28,7 @@ enum Scope {
     Server,
 }
 
-#[derive(Clone, Copy, PostgresGucEnum)]
+#[derive(Clone, Copy, PartialEq, PostgresGucEnum)]
 enum Rollback {
     #[name = c"reset"]
     Reset,
@@ -36,7 +36,7 @@ enum Rollback {
     Error,
 }
 
-#[derive(Clone, Copy, PostgresGucEnum)]
+#[derive(Clone, Copy, PartialEq, PostgresGucEnum)]
 enum Overflow {
     #[name = c"wait"]
     Wait,
@@ -44,7 +44,7 @@ enum Overflow {
     Error,
 }
 
-#[derive(Clone, Copy, PostgresGucEnum)]
+#[derive(Clone, Copy, PartialEq, PostgresGucEnum)]
 enum Counter {
     #[name = c"random"]
     Random,
@@ -156,10 +156,7 @@ pub fn is_scope_server() -> bool {
 }
 
 pub fn on_clock_rollback() -> OnClockRollback {
-    match ON_CLOCK_ROLLBACK.get() {
-        Rollback::Reset => OnClockRollback::Reset,
-        Rollback::Error => OnClockRollback::Error,
-    }
+    if ON_CLOCK_ROLLBACK.get() == Rollback::Error { OnClockRollback::Error } else { OnClockRollback::Reset }
 }
 
 /// What the generator of an ID system takes from the settings. A system without settings of its own has `()`.
@@ -194,10 +191,8 @@ impl FromSettings for Scru64Settings {
 impl FromSettings for UlidflakeSettings {
     #[inline]
     fn from_settings() -> Result<Self, Error> {
-        let on_overflow = match ON_OVERFLOW.get() {
-            Overflow::Wait => UlidflakeOverflow::Wait,
-            Overflow::Error => UlidflakeOverflow::Error,
-        };
+        let is_error = ON_OVERFLOW.get() == Overflow::Error;
+        let on_overflow = if is_error { UlidflakeOverflow::Error } else { UlidflakeOverflow::Wait };
         let entropy_bits = ENTROPY_BITS.get().unsigned_abs();
         Ok(Self { scalability: ULIDFLAKE_SCALABILITY.value()?, entropy_bits, on_overflow })
     }
@@ -209,10 +204,7 @@ impl FromSettings for UlidflakeSettings {
 
 impl FromSettings for Scru160Settings {
     fn from_settings() -> Result<Self, Error> {
-        let counter = match COUNTER.get() {
-            Counter::Random => Scru160Counter::Random,
-            Counter::Microsecond => Scru160Counter::Microsecond,
-        };
-        Ok(Self { counter })
+        let is_microsecond = COUNTER.get() == Counter::Microsecond;
+        Ok(Self { counter: if is_microsecond { Scru160Counter::Microsecond } else { Scru160Counter::Random } })
     }
 }

@@ -34,12 +34,7 @@ impl<T: StoredId> Key<T> {
         Self { low: id, high: id }
     }
 
-    /// The key of the stored bytes. Invalid bytes, as on a damaged page, give the range of all IDs.
-    fn from_bytes(bytes: &[u8]) -> Self {
-        Self::read(bytes).unwrap_or(Self { low: T::MIN.to_stored(), high: T::MAX.to_stored() })
-    }
-
-    fn read(bytes: &[u8]) -> Option<Self> {
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
         const { assert!(Self::LEN <= MAX_LEN, "MAX_LEN is the length of the longest ID") };
         let (low, rest) = bytes.split_at_checked(Self::LEN)?;
         let mut high = [0; MAX_LEN];
@@ -49,11 +44,17 @@ impl<T: StoredId> Key<T> {
         Some(Self { low: T::Stored::from_bytes(low)?, high: T::Stored::from_bytes(high)? })
     }
 
+    /// Invalid bytes, as on a damaged page, are the range of all IDs.
+    ///
     /// # Safety
     /// The Datum is a key of a GiST index on this type.
     unsafe fn from_datum(datum: Datum) -> Self {
         // SAFETY: a key is a bytea that is too short to be compressed or stored out of line.
-        Self::from_bytes(unsafe { pgrx::varlena_to_byte_slice(datum.cast_mut_ptr()) })
+        Self::from_bytes(unsafe { pgrx::varlena_to_byte_slice(datum.cast_mut_ptr()) }).unwrap_or_else(Self::all)
+    }
+
+    fn all() -> Self {
+        Self { low: T::MIN.to_stored(), high: T::MAX.to_stored() }
     }
 
     fn into_datum(self) -> Datum {
@@ -144,7 +145,7 @@ pub fn union<T: StoredId>(call: Call) -> Result<Datum, Error> {
 }
 
 fn union_of<T: StoredId>(keys: impl Iterator<Item = Key<T>>) -> Key<T> {
-    keys.reduce(Key::with).unwrap_or(Key { low: T::MIN.to_stored(), high: T::MAX.to_stored() })
+    keys.reduce(Key::with).unwrap_or_else(Key::all)
 }
 
 /// `T_gist_penalty(internal, internal, internal) → internal`: how much a key grows if it has to contain another
