@@ -78,7 +78,6 @@ UUIDV7 = Candidate(key="uuidv7", label="uuid v7", type="uuid", generate="uuidv7(
 GEN_UUIDV7 = Candidate(
     key="gen_uuidv7", label="uuid v7, gen_uuidv7()", type="uuid", generate="gen_uuidv7()", at="gen_uuidv7(t)"
 )
-MIXED_UUID = replace(UUID, key="mixed", label="uuid v4, then v7", generate="gen_uuidv7()")
 BIGINT = Candidate(key="bigint", label="bigint", type="bigint", generate="nextval('public.numbers')", at="n")
 TEXT = Candidate(key="text", label="ULID in text", type="text", generate="gen_ulid()::text", at="gen_ulid(t)::text")
 IN_UUID = Candidate(
@@ -103,22 +102,6 @@ def encrypting(prefix: str, type: str, id: str, length: int = 16, decrypt: bool 
     return Candidate(key=f"{function}_{length}", label=label, type=type, generate=values, at=f"{function}(id, {key})")
 
 
-def guarded(key: str, label: str, function: str, first: str = "") -> Candidate:
-    """Returns a feed with a trigger for each row."""
-    create = f"{first}CREATE TRIGGER guard AFTER INSERT OR UPDATE ON events FOR EACH ROW EXECUTE FUNCTION {function}"
-    return replace(NO_GUARD, key=key, label=label, at=create)
-
-
-NO_GUARD = Candidate(key="no_guard", label="no guard", type="uuid", generate="gen_uuidv7()")
-GUARD = guarded("guard", "guard", "scru_feed_guard(id, '5 s')")
-NOTHING_DONE = "CREATE OR REPLACE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'; "
-EMPTY = guarded("empty_trigger", "trigger in PL/pgSQL that does nothing", "nothing()", NOTHING_DONE)
-HORIZON = replace(NO_GUARD, key="horizon", label="horizon", at="uuidv7_horizon('00000000-0000-7000-8000-000000000000')")
-HORIZON_WITH_LAG = replace(
-    HORIZON, key="horizon_with_lag", label="horizon with a lag", at=HORIZON.at.replace(")", ", '5 s')")
-)
-CLOCK = replace(HORIZON, key="clock", label="clock_timestamp()", at="clock_timestamp()")
-
 UUID_KEY = "uuidv7_encrypt(gen_uuidv7(), (SELECT key FROM keys))"
 
 # The candidates of each suite.
@@ -133,7 +116,6 @@ CLIENTS = [BIGINT, again(BIGINT), UUID, UUIDV7, SCRU128, SCRU64]
 CREATED_AT = [SCRU128_AT, SCRU128, SCRU128_VIEW]
 PLANNING = [SCRU128_AT, again(SCRU128_AT), SCRU128_AT_VIEW, SCRU128, SCRU128_VIEW]
 GENERATE = [UUID, again(UUID), UUIDV7, GEN_UUIDV7, SCRU128]
-MIXED = [UUID, again(UUID), MIXED_UUID, GEN_UUIDV7]
 ENCRYPTION = [
     UUID,
     again(UUID),
@@ -155,13 +137,11 @@ ENCRYPTION = [
         key="of_function", label="uuidv7 by a function, 32 bytes", type="uuid", generate=UUID_KEY, at="invoice_id(id)"
     ),
 ]  # fmt: skip
-GUARDS = [NO_GUARD, again(NO_GUARD), GUARD, EMPTY]
-HORIZONS = [HORIZON, again(HORIZON), HORIZON_WITH_LAG, CLOCK]
 DRAWS = [NOTHING, BIGINT, again(BIGINT), SCRU128, SERVER_SCOPE, SCRU64, ULIDFLAKE]
 
 # Built-in types are listed first.
 BUILT_IN = ("uuid", "bigint", "text", "int")
-ALL = [*EVENTS, *TYPES, *GENERATE, *CREATED_AT, *PLANNING, *MIXED, *ENCRYPTION, *GUARDS, *HORIZONS, *DRAWS]
+ALL = [*EVENTS, *TYPES, *GENERATE, *CREATED_AT, *PLANNING, *ENCRYPTION, *DRAWS]
 LABELS = {c.key: c.label for c in sorted(ALL, key=lambda c: c.type not in BUILT_IN)}
 
 

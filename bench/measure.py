@@ -77,11 +77,6 @@ def read_plan(connection: psycopg.Connection, statements: list[str], _: int) -> 
     return {"ms": explained["Execution Time"], "planning ms": explained["Planning Time"], "pages": pages(explained)}
 
 
-def read_look_ups(connection: psycopg.Connection, statements: list[str], rows: int) -> dict[str, float]:
-    """Returns the number of pages touched by each of rows / 10 look-ups."""
-    return {"pages": pages(explain(connection, statements[0])) / (rows / 10)}
-
-
 def explain(connection: psycopg.Connection, statement: str) -> dict:
     """Executes a statement, and returns its plan with the pages that it has touched."""
     [(plans,)] = connection.execute(f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) {statement}")
@@ -184,11 +179,6 @@ class Run:
         """Measures the encryption of IDs, and the forms of docs/encryption.md."""
         self.measure("encryption", candidates.ENCRYPTION, workloads.ENCRYPTION, workloads.PREPARE_ENCRYPTION, ("ids",))
 
-    def feed(self) -> None:
-        """Measures the guard of a feed for each row, and horizons with and without a lag for each statement."""
-        self.measure("feed", candidates.GUARDS, {"guarded": workloads.GUARDED})
-        self.measure("feed", candidates.HORIZONS, {"read": workloads.READ}, rows=workloads.READS)
-
     def scale(self) -> None:
         """Measures costs by table size, and queries by time. In long mode, only one candidate has tables at a time."""
         group = self.available(candidates.LONG if self.is_long else candidates.SCALE)
@@ -233,23 +223,6 @@ class Run:
                         plans = [self.session.connection.execute(query).fetchone()[0][0] for _ in range(PLANNINGS)]
                         value = median(each["Planning Time"] for each in plans) * 1000
                         self.results.add("planning", name, PLANNED_ROWS, "planning µs", candidate.key, value)
-
-    def mixed(self) -> None:
-        """Measures a column with old and new UUIDs of different versions: new rows, look-ups, size of the index."""
-        rows = self.mode.rows // 5
-        for turn in self.sessions("mixed", self.mode.rounds):
-            for candidate in rotated(candidates.MIXED, turn):
-                self.session.execute(workloads.OLD_ROWS, candidate, rows=rows)
-                self.add("mixed", "new_rows", candidate, rows, workloads.NEW_ROWS, read_costs)
-                self.session.connection.execute("VACUUM (FREEZE, ANALYZE) events, old, new")
-                for name, workload in workloads.MIXED.items():
-                    for _ in range(workload.turns):
-                        self.add("mixed", name, candidate, rows, workload, read_look_ups)
-                for name in "size of the index", "size after REINDEX":
-                    [(size,)] = self.session.connection.execute("SELECT pg_relation_size('events_pkey')")
-                    self.results.add("mixed", name, rows, "bytes", candidate.key, size)
-                    self.session.connection.execute("REINDEX INDEX events_pkey")
-                self.session.connection.execute("DROP TABLE events, made, old, new")
 
     def clients(self) -> None:
         """Measures the throughput of concurrent clients."""

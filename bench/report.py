@@ -114,18 +114,6 @@ def types(data: pd.DataFrame) -> str:
     return "\n".join(tables)
 
 
-def feed(data: pd.DataFrame) -> str:
-    """Returns the tables of a feed: microseconds of a row beyond those without a guard, and ratios of horizons."""
-    times = pick(data, "feed", "processor ms")
-    rows = times[times.workload == "guarded"]
-    wide = rows.pivot_table(index=["workload", "x", "turn"], columns="candidate", values="value", sort=False)
-    beyond = wide.drop(columns="no_guard").sub(wide.no_guard, axis=0) * 1000
-    beyond = beyond.melt(value_name="value", ignore_index=False).dropna().reset_index()
-    beyond["value"] /= beyond.x
-    horizons = ratios(times[times.workload == "read"], "horizon")
-    return "\n".join(table(part, ["workload"], with_spread, transposed=True) for part in (beyond, horizons))
-
-
 def scale(data: pd.DataFrame) -> str:
     """Returns the table of ratios by table size."""
     times = pd.concat([pick(data, "scale", "processor ms"), pick(data, "time", "ms", workload="last_hour")])
@@ -159,13 +147,6 @@ def created_at(data: pd.DataFrame) -> str:
     return table(chosen, ["workload", "unit"], plain)
 
 
-def mixed(data: pd.DataFrame) -> str:
-    """Returns the table of a column with UUIDs of two versions."""
-    inserts, sizes = pick(data, "mixed", "processor ms", "WAL bytes"), pick(data, "mixed", "bytes")
-    parts = (inserts, sizes[sizes.workload != "new_rows"], pick(data, "mixed", "pages"))
-    return table(pd.concat(ratios(part, "uuid") for part in parts), ["workload", "unit"], with_spread)
-
-
 def to(base: str, suite: str, *units: str, rows: str = "workload", transposed: bool = True) -> Callable[..., str]:
     """Returns a function that renders the ratios of a suite to a base."""
     return lambda data: table(ratios(pick(data, suite, *units), base), [rows], with_spread, transposed)
@@ -186,9 +167,7 @@ BLOCKS: dict[str, tuple[Callable[..., str], set[str], str]] = {
     "events": (to("bigint_at", "events", *COSTS, rows="unit"), {"events"}, f"{TO_BIGINT_AT} Per inserted row."),
     "types": (types, {"types"}, f"CPU time; `uuid` v4 = 1, and `bigint` = 1 below; {LOWER}."),
     "generate": (to("uuid", "generate", "processor ms"), {"generate"}, TO_UUID),
-    "mixed": (mixed, {"mixed"}, f"Half of the rows are old, half are new; `uuid` v4 = 1, {LOWER}."),
     "encryption": (to("uuid", "encryption", "processor ms"), {"encryption"}, TO_UUID),
-    "feed": (feed, {"feed"}, f"CPU time: µs of a row beyond none, and a horizon without a lag = 1; {LOWER}."),
     "scale": (scale, {"scale", "time"}, TO_BIGINT_AT),
     "growth": (growth, {"growth"}, f"Of rows/s, higher is better; of WAL bytes for a row, {LOWER}."),
     "clients": (clients, {"inserts", "draws"}, "Higher is better."),

@@ -97,22 +97,6 @@ PLANNING = {
     "newest": Workload("the newest ten", NEWEST),
 }
 
-# Old rows of 90 days, the IDs of as many new rows, and a tenth of each in random order.
-OLD_ROWS = (
-    "CREATE TABLE events (id {type} PRIMARY KEY, n int)",
-    "INSERT INTO events SELECT {at}, n FROM (SELECT n, now() - interval '1 day' - ({rows} - n) *"
-    " (interval '90 days' / {rows}) AS t FROM generate_series(1, {rows}) AS n) AS old",
-    "CREATE TABLE made AS SELECT {generate} AS id, {rows} + n AS n FROM generate_series(1, {rows}) AS n",
-    "CREATE TABLE old AS SELECT id FROM events ORDER BY hashint8(n) LIMIT {rows} / 10",
-    "CREATE TABLE new AS SELECT id FROM made ORDER BY hashint8(n) LIMIT {rows} / 10",
-    "CHECKPOINT",
-)
-NEW_ROWS = Workload("insert a row", "INSERT INTO events SELECT id, n FROM made")
-LOOK_UP_KEYS, KEY_SCAN = "SELECT count(n) FROM {} JOIN events USING (id)", "Index Scan using events_pkey"
-MIXED = {
-    "look_up_old": Workload("look up an old row", LOOK_UP_KEYS.format("old"), 1, KEY_SCAN, ALL_BUT_INDEX_SCAN),
-    "look_up_new": Workload("look up a new row", LOOK_UP_KEYS.format("new"), 1, KEY_SCAN, ALL_BUT_INDEX_SCAN),
-}
 # The expression on a table of a million IDs or uuids, with the forms of docs/encryption.md.
 ENCRYPTION = {"encryption": Workload("for each row", "SELECT count({at}) FROM ids")}
 PREPARE_ENCRYPTION = (
@@ -123,23 +107,6 @@ PREPARE_ENCRYPTION = (
     "VACUUM (FREEZE, ANALYZE) ids",
 )
 
-# A table without an index, whose costs would hide those of the guard.
-GUARDED = Workload(
-    "insert a row",
-    "INSERT INTO events SELECT FROM generate_series(1, {rows})",
-    4,
-    before=("CREATE TABLE events (id {type} DEFAULT {generate})", "{at}", "CHECKPOINT"),
-    after=("DROP TABLE events",),
-)
-READS = 2000
-READ = Workload(
-    "read a horizon",
-    "; ".join(["EXECUTE horizon"] * READS),
-    8,
-    before=("PREPARE horizon AS SELECT {at}",),
-    after=("DEALLOCATE horizon",),
-)
-
 INSERT = Workload(
     "insert",
     "INSERT INTO events SELECT FROM generate_series(1, {rows})",
@@ -147,9 +114,7 @@ INSERT = Workload(
     after=("DROP TABLE events",),
 )
 
-ALL = TYPES | SCALE | TIME | PLANNING | MIXED | {"new_rows": NEW_ROWS} | ENCRYPTION
-ALL |= {"guarded": GUARDED, "read": READ}
-TITLES = {key: workload.title for key, workload in ALL.items()}
+TITLES = {key: workload.title for key, workload in (TYPES | SCALE | TIME | PLANNING | ENCRYPTION).items()}
 
 # All tables are shuffled from the same order in the same way, because the order determines the comparisons of a sort.
 SHUFFLE = (

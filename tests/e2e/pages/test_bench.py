@@ -12,19 +12,8 @@ if min(MAJORS) != MAJOR:
     pytest.skip(f"pages are rendered on PostgreSQL {min(MAJORS)} only", allow_module_level=True)
 
 from bench import report, workloads
-from bench.candidates import (
-    CREATED_AT,
-    ENCRYPTION,
-    EVENTS,
-    GUARDS,
-    HORIZONS,
-    MIXED,
-    SCALE,
-    TYPES,
-    Candidate,
-    available,
-)
-from bench.measure import Session, read_costs, read_look_ups, read_plan, read_times
+from bench.candidates import CREATED_AT, ENCRYPTION, EVENTS, SCALE, TYPES, Candidate, available
+from bench.measure import Session, read_costs, read_plan, read_times
 from bench.results import DOCS, saved
 
 
@@ -63,21 +52,10 @@ def test_everything_is_measured_for_every_candidate(connection):
         measured(workloads.SCALE, candidate)
         [(left,)] = connection.execute(f"SELECT count(*) FROM {candidate.key}.events")
         assert left == rows - rows // 30 - 1
-    for candidate in MIXED:
-        new_schema(candidate)
-        session.execute(workloads.OLD_ROWS, candidate, rows=rows)
-        measured({"new_rows": workloads.NEW_ROWS}, candidate, read_costs)
-        connection.execute("VACUUM ANALYZE events, old, new")
-        measured(workloads.MIXED, candidate, read_look_ups)
-        assert connection.execute("SELECT count(*) FROM events").fetchone() == (2 * rows,)
     for candidate in ENCRYPTION:
         new_schema(candidate)
         session.execute(workloads.PREPARE_ENCRYPTION, candidate, rows=rows)
         measured(workloads.ENCRYPTION, candidate)
-    for candidate in GUARDS:
-        measured({"guarded": workloads.GUARDED}, candidate)
-    for candidate in HORIZONS:
-        measured({"read": workloads.READ}, candidate)
     for candidate in CREATED_AT:
         new_schema(candidate)
         session.execute(workloads.RECENT, candidate, rows=rows)
