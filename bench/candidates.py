@@ -27,30 +27,19 @@ class Candidate:
     options: str = ""
     """Connection options of the candidate's sessions."""
 
-    @property
-    def columns(self) -> str:
-        """Returns the column definitions of a table that generates its keys by default."""
-        default = "GENERATED ALWAYS AS IDENTITY" if self.type == "bigint" else f"DEFAULT {self.generate}"
-        return f"id {self.type} {default} PRIMARY KEY{self.time_column}"
-
-    @property
-    def time_column(self) -> str:
-        """Returns the definition of created_at, with a leading comma, or an empty string."""
-        return ", created_at timestamptz NOT NULL DEFAULT clock_timestamp()" if self.created_at else ""
-
-    @property
-    def with_time(self) -> str:
-        """Returns the statement that creates the view, or an empty string."""
-        time = "" if self.created_at else ", id::timestamptz AS created_at"
-        return f"CREATE VIEW with_time AS SELECT *{time} FROM events" if self.view else ""
-
     def sql(self) -> dict[str, str]:
         """Returns the values of the placeholders in statements."""
-        names = ("key", "type", "generate", "at", "columns", "time_column", "with_time")
-        return {name: getattr(self, name) for name in names} | {
+        default = "GENERATED ALWAYS AS IDENTITY" if self.type == "bigint" else f"DEFAULT {self.generate}"
+        time_column = ", created_at timestamptz NOT NULL DEFAULT clock_timestamp()" if self.created_at else ""
+        time = "" if self.created_at else ", id::timestamptz AS created_at"
+        has_time = self.created_at or self.view
+        return {name: getattr(self, name) for name in ("key", "type", "generate", "at")} | {
+            "columns": f"id {self.type} {default} PRIMARY KEY{time_column}",
+            "time_column": time_column,
+            "with_time": f"CREATE VIEW with_time AS SELECT *{time} FROM events" if self.view else "",
             "events": "with_time" if self.view else "events",
-            "time": "created_at" if self.created_at or self.view else "id",
-            "within_hour": BETWEEN if self.created_at or self.view else f"id <@ tstzrange({NOON}, {ONE_O_CLOCK})",
+            "time": "created_at" if has_time else "id",
+            "within_hour": BETWEEN if has_time else f"id <@ tstzrange({NOON}, {ONE_O_CLOCK})",
             "at_created": ", t" if self.created_at else "",
             "created_at_index": "CREATE INDEX ON events (created_at)" if self.created_at else "",
         }
