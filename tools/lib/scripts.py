@@ -69,6 +69,8 @@ def statements(sql: str) -> Iterator[str]:
 
 def problems_of_script(sql: str, installed: str = "") -> Iterator[str]:
     """Yields the problems of a script of an extension. It can call functions that it or another script creates."""
+    if not sql.isascii():
+        yield "a character that is not ASCII: the server reads a script in the encoding of the database"
     created = set(re.findall(r"CREATE FUNCTION (?:scru_internal\.)?(\w+)\(", installed + sql))
     for statement in statements(sql):
         head = statement.partition("\n")[0]
