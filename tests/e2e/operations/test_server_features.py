@@ -5,8 +5,7 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-import orders
-from idtypes import SCRU64, SERVER_WIDE, TYPES, each_form
+from idtypes import SCRU64, SERVER_WIDE, each_form
 from marks import SEQUENCES, assert_later, create, draw_all
 from server import since, wait_until
 
@@ -18,24 +17,6 @@ def test_a_column_with_a_generator_is_added_to_a_table_with_rows(connection, id_
     numbered = "SELECT *, row_number() OVER (ORDER BY id) AS n FROM old"
     query = f"SELECT count(DISTINCT id), bool_and(g = n) FROM ({numbered}) AS numbered"
     assert connection.execute(query).fetchone() == (1000, True)
-
-
-def test_pg_restore_with_jobs(server, new_database, tmp_path):
-    source, target = new_database(), new_database(extension=False)
-    before = {}
-    with source.connect() as connection:
-        for id_type in TYPES:
-            orders.create(connection, id_type)
-            before[id_type] = orders.contents(connection)
-    # More than one job needs a file that can be read at any place.
-    dump = tmp_path / "dump"
-    dump.write_bytes(server.pg_dump(source.name, "--format=custom"))
-    server.run("pg_restore", "--exit-on-error", "--jobs=4", f"--dbname={target.name}", dump)
-    with target.connect() as connection:
-        for id_type in TYPES:
-            orders.set_search_path(connection, id_type)
-            assert orders.contents(connection) == before[id_type]
-            orders.assert_new_ids_are_largest(connection)
 
 
 def test_a_member_of_pg_write_all_data_sets_the_mark_of_a_database(new_server):
