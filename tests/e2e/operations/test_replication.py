@@ -1,5 +1,5 @@
-"""Physical replication to a standby that is promoted, logical replication between two servers that both write, and the
-output plugins of logical decoding, for change data capture.
+"""Physical replication to a standby that is promoted, logical replication, and the output plugins of logical decoding,
+for change data capture. test_several_servers.py has servers that both write.
 """
 
 from __future__ import annotations
@@ -13,156 +13,98 @@ import pytest
 
 import expect
 import orders
-from idtypes import SCRU128, SERVER_WIDE, TYPES, IdType, each_form
+from idtypes import SCRU64, SCRU128, SERVER_WIDE, IdType, each_form
+from marks import create
 from programs import has_library, skip_unless
-from server import Server, on_every_version, wait_until
+from server import MAJOR, Server, on_every_version, wait_until
 
 pytestmark = on_every_version
+# One passed by value, one by reference.
+FORMS = [SCRU64, SCRU128]
 
-# ------------------------------------------------------------------------------------------------------------- physical
+
+def prepare(connection: psycopg.Connection, rows: int = 300) -> None:
+    """Creates the orders of both types."""
+    if expect.has_amcheck(connection):
+        expect.install_amcheck(connection)
+    for id_type in FORMS:
+        orders.create(connection, id_type, rows=rows)
+
+
+def write(connection: psycopg.Connection) -> dict[IdType, dict]:
+    """Changes the orders of both types, each in a transaction, and returns their contents."""
+    contents = {}
+    for id_type in FORMS:
+        orders.set_search_path(connection, id_type)
+        with connection.transaction():
+            connection.execute("INSERT INTO orders (note) SELECT 'streamed' FROM generate_series(1, 500)")
+            connection.execute("UPDATE indexed SET n = -n WHERE n % 9 = 0; DELETE FROM ranges WHERE n % 5 = 0")
+        contents[id_type] = orders.contents(connection)
+    return contents
+
+
+def check(connection: psycopg.Connection, contents: dict[IdType, dict]) -> None:
+    """Checks that a server has these contents, and working indexes."""
+    for id_type in FORMS:
+        orders.set_search_path(connection, id_type)
+        assert orders.contents(connection) == contents[id_type]
+        orders.check_indexes(connection, id_type)
 
 
 def test_a_promoted_standby_has_all_rows(new_server):
-    """The standby has the same rows and working indexes. It generates no 64-bit IDs until it is promoted."""
-    primary = new_server()
+    """It generates no 64-bit IDs until it is promoted. Both servers read by the method that is not the default."""
+    primary = create(new_server({"io_method": "sync"} if MAJOR >= 18 else None))
     with primary.connect() as connection:
-        connection.execute("CREATE EXTENSION scru")
-        if expect.has_amcheck(connection):
-            expect.install_amcheck(connection)
-        for id_type in TYPES:
-            orders.create(connection, id_type)
-    standby = primary.standby()
-    try:
-        with primary.connect() as connection:
-            before = {}
-            for id_type in TYPES:
-                orders.set_search_path(connection, id_type)
-                connection.execute("INSERT INTO orders (note) SELECT 'streamed' FROM generate_series(1, 500)")
-                connection.execute("UPDATE indexed SET n = -n WHERE n % 3 = 0; DELETE FROM ranges WHERE n % 5 = 0")
-                before[id_type] = orders.contents(connection)
-        standby.wait_until_replayed(primary)
-        with standby.connect() as connection:
-            for id_type in TYPES:
-                orders.set_search_path(connection, id_type)
-                assert orders.contents(connection) == before[id_type]
-                orders.check_indexes(connection, id_type)
-            for id_type in SERVER_WIDE:
-                with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
-                    connection.execute(f"SELECT {id_type.generator}")
-        primary.kill()
-        standby.promote()
-        with standby.connect() as connection:
-            for id_type in TYPES:
-                orders.set_search_path(connection, id_type)
-                assert orders.contents(connection) == before[id_type]
-                orders.assert_new_ids_are_largest(connection)
-                orders.check_indexes(connection, id_type)
-    finally:
-        standby.remove()
-
-
-# -------------------------------------------------------------------------------------------------------------- logical
-
-# Two nodes of the same size, so that the servers' IDs are different.
-NODES = [
-    {"wal_level": "logical", "scru.scru64_node": "1/4", "scru.ulidflake_scalability": "1"},
-    {"wal_level": "logical", "scru.scru64_node": "2/4", "scru.ulidflake_scalability": "2"},
-]
-
-
-@pytest.fixture
-def nodes(new_server) -> Iterator[list[psycopg.Connection]]:
-    """Connections to two servers with the extension. Its types have different OIDs on them."""
-    servers = [new_server(settings) for settings in NODES]
-    connections = [server.connect() for server in servers]
-    connections[1].execute("CREATE TYPE before AS ENUM ('takes', 'some', 'OIDs'); DROP TYPE before")
-    for connection in connections:
-        connection.execute("CREATE EXTENSION scru")
-    oids = [connection.execute("SELECT 'scru128'::regtype::oid").fetchone() for connection in connections]
-    assert oids[0] != oids[1]
-    yield connections
-    for connection in connections:
-        connection.close()
-
-
-def create(connection: psycopg.Connection, name: str) -> None:
-    """Creates for each type a table of this name, in a schema named like the type."""
-    for id_type in TYPES:
-        t = id_type.name
-        connection.execute(
-            f"""
-            CREATE SCHEMA IF NOT EXISTS {t};
-            CREATE TABLE {t}.{name} (id {t} PRIMARY KEY DEFAULT {id_type.generator}, n int, parent {t}, others {t}[]);
-            """
-        )
-
-
-def write(connection: psycopg.Connection, name: str, writer: int) -> None:
-    """Inserts rows of a writer, updates some of them, and deletes others."""
-    for id_type in TYPES:
-        table = f"{id_type.name}.{name}"
-        connection.execute(f"INSERT INTO {table} (n) SELECT {writer} FROM generate_series(1, 300)")
-        own = f"SELECT id, row_number() OVER (ORDER BY id) AS nth FROM {table} WHERE n = {writer}"
-        connection.execute(
-            f"""
-            UPDATE {table} AS t SET parent = t.id, others = ARRAY[t.id, NULL, '{id_type.text(id_type.largest)}']
-                FROM ({own}) AS own WHERE own.id = t.id AND nth % 3 = 0;
-            DELETE FROM {table} AS t USING ({own}) AS own WHERE own.id = t.id AND nth % 4 = 0;
-            """
-        )
-
-
-def contents(connection: psycopg.Connection, name: str) -> list[list[tuple]]:
-    """Returns all rows of the tables of this name."""
-    return [connection.execute(f"SELECT t::text FROM {t.name}.{name} AS t ORDER BY id").fetchall() for t in TYPES]
-
-
-def subscribe(connection: psycopg.Connection, to: psycopg.Connection, name: str, binary: str) -> None:
-    """Subscribes to the tables of this name of the other server, and waits for the initial copy."""
-    to.execute(f"CREATE PUBLICATION {name} FOR TABLE {', '.join(f'{id_type}.{name}' for id_type in TYPES)}")
-    other = f"host={to.info.host} dbname=postgres user=postgres"
-    options = f"binary = {binary}"
-    connection.execute(f"CREATE SUBSCRIPTION of_{name} CONNECTION '{other}' PUBLICATION {name} WITH ({options})")
-    synchronized = "SELECT bool_and(srsubstate = 'r') FROM pg_subscription_rel"
-    wait_until(lambda: connection.execute(synchronized).fetchone()[0], "the initial copy is complete")
-
-
-def wait_until_sent(connection: psycopg.Connection) -> None:
-    """Waits until the subscriber has applied everything that this server has written."""
-    [(written,)] = connection.execute("SELECT pg_current_wal_insert_lsn()::text")
-    sent = f"SELECT count(*) > 0 AND bool_and(replay_lsn >= '{written}'::pg_lsn) FROM pg_stat_replication"
-    wait_until(lambda: connection.execute(sent).fetchone()[0], f"the other server has applied {written}")
+        prepare(connection)
+        with primary.standby() as standby:
+            contents = write(connection)
+            standby.wait_until_replayed(primary)
+            with standby.connect() as reader:
+                check(reader, contents)
+                for id_type in SERVER_WIDE:
+                    with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
+                        reader.execute(f"SELECT {id_type.generator}")
+            primary.kill()
+            standby.promote()
+            with standby.connect() as promoted:
+                check(promoted, contents)
+                for id_type in FORMS:
+                    orders.set_search_path(promoted, id_type)
+                    orders.assert_new_ids_are_largest(promoted)
+                    orders.check_indexes(promoted, id_type)
 
 
 @pytest.mark.parametrize("binary", ["false", "true"], ids=["text", "binary"])
-def test_two_servers_send_each_other_what_they_write(nodes, binary):
-    """Each server writes its own tables, before and after the other one subscribes to them."""
-    names = ["first", "second"]
-    for connection in nodes:
-        for name in names:
-            create(connection, name)
-    for writer, name in enumerate(names):
-        write(nodes[writer], name, writer)
-    for writer, name in enumerate(names):
-        subscribe(nodes[1 - writer], nodes[writer], name, binary)
-    for writer, name in enumerate(names):
-        write(nodes[writer], name, writer)
-    for connection in nodes:
-        wait_until_sent(connection)
-    for name in names:
-        here, there = (contents(connection, name) for connection in nodes)
-        assert here == there
-        assert [len(rows) for rows in here] == [300 - 75 + (525 - 525 // 4) - 225] * len(TYPES)
-    # Otherwise, the servers would wait for each other when they shut down.
-    for connection, name in zip(nodes, reversed(names), strict=True):
-        connection.execute(f"DROP SUBSCRIPTION of_{name}")
+def test_a_subscriber_has_all_rows(new_server, binary):
+    """It copies rows, applies a transaction while it runs, and finds rows by all columns. Its types have other OIDs."""
+    logical = {"wal_level": "logical", "logical_decoding_work_mem": "64kB"}
+    publisher, subscriber = create(new_server(logical)), new_server()
+    with publisher.connect() as there, subscriber.connect() as here:
+        here.execute("CREATE TYPE before AS ENUM ('takes', 'some', 'OIDs'); CREATE EXTENSION scru")
+        prepare(there)
+        prepare(here, rows=0)
+        oids = [connection.execute("SELECT 'scru128'::regtype::oid").fetchone() for connection in (here, there)]
+        assert oids[0] != oids[1]
+        for id_type in FORMS:
+            there.execute(f"ALTER TABLE {id_type}.indexed REPLICA IDENTITY FULL")
+        there.execute("CREATE PUBLICATION everything FOR ALL TABLES")
+        address = f"host={publisher.directory} user=postgres dbname=postgres"
+        options = f"binary = {binary}, streaming = {'parallel' if MAJOR >= 16 else 'true'}"
+        here.execute(f"CREATE SUBSCRIPTION all_ CONNECTION '{address}' PUBLICATION everything WITH ({options})")
+        synchronized = "SELECT bool_and(srsubstate = 'r') FROM pg_subscription_rel"
+        wait_until(lambda: here.execute(synchronized).fetchone()[0], "the initial copy is complete")
+        contents = write(there)
+        [(written,)] = there.execute("SELECT pg_current_wal_insert_lsn()::text")
+        applied = f"SELECT count(*) > 0 AND bool_and(replay_lsn >= '{written}') FROM pg_stat_replication"
+        wait_until(lambda: there.execute(applied).fetchone()[0], f"the subscriber has applied {written}")
+        check(here, contents)
+        assert there.execute("SELECT sum(stream_txns) > 0 FROM pg_stat_replication_slots").fetchone() == (True,)
 
 
 # ------------------------------------------------------------------------------------------------------- output plugins
 
 
 def needs_plugin(name: str):
-    """Returns a mark that skips tests unless the server has the plugin."""
     return skip_unless(has_library(name), f"this server has no {name} (Debian: postgresql-NN-{name})")
 
 
@@ -245,8 +187,7 @@ def test_wal2json(connection, changes):
 
 @needs_plugin("decoderbufs")
 def test_decoderbufs(connection, changes):
-    """Debezium's plugin sends an ID as the bytes of its text, and the name of its type. A deletion has the key of the
-    row."""
+    """Debezium's plugin sends an ID as its text, and the name of its type. A deletion has the key of the row."""
 
     def field(number: int, value: bytes) -> bytes:
         """Returns a field in the encoding of Protocol Buffers."""
