@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-import psycopg
 import pytest
 
 import catalog
@@ -18,35 +17,29 @@ pytestmark = on_every_version
 
 @since(18, "temporal keys")
 def test_scru_adapt_to_server_adds_support_of_newer_servers(new_database):
-    """scru_adapt_to_server() adds temporal keys and skip support to a database that pg_upgrade has migrated
-    to PostgreSQL 18. A second call adds nothing."""
+    """It adds temporal keys and skip support to a database of an older server. A second call adds nothing."""
     with new_database().connect() as adapted, new_database().connect() as fresh:
         for t in TYPES:
             adapted.execute(f'ALTER OPERATOR FAMILY {t}_gist_ops USING gist DROP FUNCTION 12 ("any", "any")')
-        forget_skip_support(adapted)
+            if t.is_server_wide:
+                adapted.execute(
+                    f"""ALTER OPERATOR FAMILY {t}_ops USING btree DROP FUNCTION 6 ({t}, {t});
+                        ALTER EXTENSION scru DROP FUNCTION scru_internal.{t}_skipsupport(internal);
+                        DROP FUNCTION scru_internal.{t}_skipsupport(internal)"""
+                )
         added = adapted.execute("SELECT scru_adapt_to_server()").fetchall()
         temporal = {(f"{id_type}: temporal keys",) for id_type in TYPES}
-        assert set(added) == temporal | {(f"{id_type}: skip support",) for id_type in TYPES if id_type.is_server_wide}
-        assert len(added) == len(TYPES) + 2
+        skip = {(f"{id_type}: skip support",) for id_type in TYPES if id_type.is_server_wide}
+        assert sorted(added) == sorted(temporal | skip)
         assert catalog.everything(adapted) == catalog.everything(fresh)
         assert adapted.execute("SELECT scru_adapt_to_server()").fetchall() == []
-
-
-def forget_skip_support(connection: psycopg.Connection) -> None:
-    """Drops skip support, as in a database created by an older server."""
-    for t in (id_type for id_type in TYPES if id_type.is_server_wide):
-        connection.execute(
-            f"""ALTER OPERATOR FAMILY {t}_ops USING btree DROP FUNCTION 6 ({t}, {t});
-                ALTER EXTENSION scru DROP FUNCTION scru_internal.{t}_skipsupport(internal);
-                DROP FUNCTION scru_internal.{t}_skipsupport(internal)"""
-        )
 
 
 OLD_PG_CONFIG = os.environ.get("OLD_PG_CONFIG")
 
 
 @pytest.mark.skipif(OLD_PG_CONFIG is None, reason="OLD_PG_CONFIG names no pg_config of an older server that has scru")
-@pytest.mark.parametrize("mode", ["--copy", "--link"])
+@pytest.mark.parametrize("mode", ["--copy", "--link", "--clone", pytest.param("--swap", marks=since(18, "--swap"))])
 def test_pg_upgrade(mode):
     """Tables and indexes are migrated unchanged, without REINDEX."""
     assert major_of(OLD_PG_CONFIG) < MAJOR
@@ -65,7 +58,12 @@ def test_pg_upgrade(mode):
         new = Server(initdb=checksums)
         try:
             new.initialize()
-            new.pg_upgrade(old, mode)
+            try:
+                new.pg_upgrade(old, mode)
+            except RuntimeError as error:
+                if mode == "--clone" and "could not clone file" in str(error):
+                    pytest.skip("this file system cannot clone a file")
+                raise
             new.start()
             assert indexes(new) == files
             with new.connect() as connection:
