@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import socket
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 
 import psycopg
 import pytest
@@ -48,25 +48,6 @@ def set_node(server: Server, number: int) -> None:
     run(server, page.sql("One server").replace("'1/4'", f"'{number}/4'").replace("= 1;", f"= {number};"))
 
 
-def test_every_block_is_run():
-    """Counts the code blocks of both pages.
-
-    A test in this module, test_failover.py, test_pooler.py, test_node.py or test_mark_transfer.py runs each block, or
-    compares it with another.
-    """
-    found = {**page.sections(), **page.sections("citus"), **page.sections(language="yaml")}
-    assert {heading: len(blocks) for heading, blocks in found.items()} == {
-        "One server": 1,
-        "Standbys and failover": 1,
-        "Several writers": 1,
-        "Nodes of different sizes": 1,
-        "Logical replication": 1,
-        "pglogical": 1,
-        "Nodes": 2,
-        "Hosts of a node": 1,
-    }
-
-
 def test_nodes_of_different_sizes(connection):
     """The query of the page returns no row for its nodes, and the pairs of nodes that collide."""
     query = page.sql("Nodes of different sizes")
@@ -85,11 +66,11 @@ def test_load_rejects_a_malformed_node_at_once(new_server):
     refused = 'invalid value for parameter "scru.scru64_node": "16/4"'
     reason = "The node_id 16 does not fit into a node_id_size of 4."
     stored = "SELECT unnest(setconfig) FROM pg_db_role_setting ORDER BY 1"
+    bounds = '32 is outside the valid range for parameter "scru.ulidflake_scalability" (-1 .. 31)'
     with server.connect() as connection:
         connection.execute("CREATE EXTENSION scru; LOAD 'scru'")
         with expect.error(expect.INVALID_SETTING, refused, reason):
             connection.execute(malformed)
-        bounds = '32 is outside the valid range for parameter "scru.ulidflake_scalability" (-1 .. 31)'
         with expect.error(expect.INVALID_SETTING, bounds):
             connection.execute(malformed.partition(";")[2])
     assert column(server, stored) == []
@@ -123,27 +104,21 @@ def subscribe(server: Server, other: Server, statement: str, address: str = "hos
     run(server, statement.replace(address, f"host={other.directory} user=postgres dbname=postgres"))
 
 
-def replicate_by_origin(new_writers) -> list[Server]:
+def replicate_by_origin(new_writers, by_row_filter: bool = False) -> list[Server]:
     """Returns two servers that replicate to each other by the statements of the page."""
-    servers = new_writers(TABLE)
+    filtered = "id scru64 DEFAULT gen_scru64(), writer int DEFAULT 1, note text, PRIMARY KEY (id, writer)"
+    servers = new_writers(f"CREATE TABLE orders ({filtered})" if by_row_filter else TABLE)
     publication, subscription = page.sql("Logical replication").split(";\n", 1)
-    for server in servers:
-        run(server, publication)
+    for number, server in enumerate(servers, start=1):
+        run(server, publication + f" WHERE (writer = {number})" * by_row_filter)
     for server, other in zip(servers, reversed(servers), strict=True):
-        subscribe(server, other, subscription)
+        subscribe(server, other, subscription.replace("origin = none, " * by_row_filter, ""))
     return servers
 
 
 def replicate_by_row_filter(new_writers) -> list[Server]:
-    """Returns two servers that replicate to each other with a row filter, as on PostgreSQL 15."""
-    columns = "id scru64 DEFAULT gen_scru64(), writer int DEFAULT 1, note text, PRIMARY KEY (id, writer)"
-    servers = new_writers(f"CREATE TABLE orders ({columns})")
-    publication, subscription = page.sql("Logical replication").split(";\n", 1)
-    for number, server in enumerate(servers, start=1):
-        run(server, f"{publication} WHERE (writer = {number})")
-    for server, other in zip(servers, reversed(servers), strict=True):
-        subscribe(server, other, subscription.replace("origin = none, ", ""))
-    return servers
+    """As on PostgreSQL 15."""
+    return replicate_by_origin(new_writers, by_row_filter=True)
 
 
 def replicate_by_pglogical(new_writers) -> list[Server]:
@@ -205,18 +180,16 @@ def test_two_servers_with_one_node(new_writers):
             set_node(server, number)
             server.rows(TERMINATE)
 
-    def wait_until_refused(server: Server, id_: str) -> str:
-        """Returns the log of the server from the first refusal of the row on."""
-        context = re.compile(rf"{REFUSED.format(id_)}\n(?:.*\n)*?.*finished at \S+\n")
-        wait_until(lambda: context.search(server.log_text()), "the row is refused")
-        return server.log_text().partition(REFUSED.format(id_))[2]
+    def lsn_of_refused(server: Server, id_: str) -> str:
+        context = re.compile(rf"{REFUSED.format(id_)}\n(?:.*\n)*?.*finished at (\S+)\n")
+        return wait_until(lambda: context.search(server.log_text()), "the row is refused")[1]
 
     for server in servers:
         run(server, page.sql("Several writers"))
     set_nodes(1, 1)
     ids = sorted(server.value(INSERT) for server in servers)
     for server in servers:
-        wait_until_refused(server, *set(ids) - set(column(server, IDS)))
+        lsn_of_refused(server, *set(ids) - set(column(server, IDS)))
     set_node(second, 2)
     wait_until(lambda: column(second, IDS) == ids, "the second server has the row of the first")
     errors = "SELECT apply_error_count FROM pg_stat_subscription_stats"
@@ -231,8 +204,7 @@ def test_two_servers_with_one_node(new_writers):
     # Skips a transaction.
     set_nodes(2, 2)
     ids = column(second, IDS)
-    log = wait_until_refused(second, first.value(INSERT))
-    [lsn] = re.findall(r"finished at (\S+)", log)[:1]
+    lsn = lsn_of_refused(second, first.value(INSERT))
     run(second, page.inline("ALTER SUBSCRIPTION from_the_other SKIP").replace("0/14C0378", lsn))
     wait_until(lambda: "completed skipping transaction" in second.log_text(), "the transaction is skipped")
     assert column(second, IDS) == ids
@@ -243,14 +215,13 @@ def test_the_trigger_during_the_initial_copy_and_after_a_change_of_the_node(new_
     completes. Created after the copy, it admits rows of the other server. A worker keeps its node until it ends."""
     first, second = new_writers(TABLE.replace("scru64", "ulidflake"))
 
-    def draw() -> str:
-        return second.value("SELECT gen_ulidflake()::text")
-
-    def write(id_: str) -> None:
+    def write() -> str:
+        """Writes an ID of the second server on the first."""
+        id_ = second.value("SELECT gen_ulidflake()::text")
         run(first, f"INSERT INTO orders VALUES ('{id_}')")
+        return id_
 
-    copied = draw()
-    write(copied)
+    copied = write()
     run(second, page.sql("Several writers").replace("scru64", "ulidflake"))
     publication, subscription = page.sql("Logical replication").split(";\n", 1)
     run(first, publication)
@@ -266,15 +237,13 @@ def test_the_trigger_during_the_initial_copy_and_after_a_change_of_the_node(new_
     rows = [copied, first.value(INSERT)]
     wait_until(lambda: column(second, IDS) == sorted(rows), "the row is applied, by a worker with the node 2")
     set_node(second, 3)
-    rows.append(draw())
-    write(rows[-1])
+    rows.append(write())
     wait_until(lambda: column(second, IDS) == sorted(rows), "the worker compares with node 2")
     worker = "SELECT pid FROM pg_stat_subscription WHERE pid IS NOT NULL"
     [old] = column(second, worker)
     second.rows(TERMINATE)
     wait_until(lambda: column(second, worker) not in ([], [old]), "the server starts a worker")
-    refused = draw()
-    write(refused)
+    refused = write()
     wait_until(lambda: REFUSED.format(refused) in second.log_text(), "the worker compares with node 3")
     assert column(second, IDS) == sorted(rows)
 
@@ -310,11 +279,7 @@ def test_a_citus_node_takes_the_number_of_its_group(new_server, group):
             CREATE FUNCTION run_command_on_all_nodes(command text, OUT nodeid int, OUT success bool, OUT result text)
                 RETURNS SETOF record LANGUAGE plpgsql AS $$
                 BEGIN
-                    IF command ~ 'SELECT string_agg' THEN
-                        EXECUTE command INTO result;
-                    ELSE
-                        EXECUTE command;
-                    END IF;
+                    IF command ~ 'SELECT string_agg' THEN EXECUTE command INTO result; ELSE EXECUTE command; END IF;
                     RETURN QUERY VALUES (1, true, result), (2, true, 'scru64 7/8,ulidflake 9');
                 END $$
             """
@@ -420,7 +385,6 @@ def test_who_sets_another_list_of_hosts(new_server, preload):
     run(server, "CREATE EXTENSION scru; CREATE ROLE plain LOGIN")
     run(server, HOSTS.replace("db1, db2:5433, standby-*", "nobody"))
     other, draw = "SET scru.node_hosts = '*'", "SELECT gen_scru64()"
-    options = {"user": "plain", "options": "-c scru.node_hosts=*"}
     denied = 'permission denied to set parameter "scru.node_hosts"'
     with server.connect(user="plain") as connection:
         if not preload:
@@ -431,12 +395,7 @@ def test_who_sets_another_list_of_hosts(new_server, preload):
                 connection.execute(draw)
             with expect.error("42501", denied):
                 connection.execute(other)
-    if preload:
-        with pytest.raises(psycopg.OperationalError, match=denied):
-            server.connect(**options)
-    else:
-        with server.connect(**options) as connection:
-            connection.execute(draw)
+    with pytest.raises(psycopg.OperationalError, match=denied) if preload else nullcontext():
+        server.connect(user="plain", options="-c scru.node_hosts=*").execute(draw)
     with server.connect() as connection:
-        connection.execute(other)
-        connection.execute(draw)
+        connection.execute(f"{other}; {draw}")
