@@ -21,7 +21,6 @@ from conftest import Database
 from idtypes import TYPES
 from load import background
 from server import pg_config, wait_until
-from tools.lib.scripts import problems_of_sql
 
 ROOT = Path(__file__).parents[3]
 EXTENSIONS = re.search(r"^EXTENSIONS=\((.*)\)$", (ROOT / "tools/lib/env.sh").read_text(), re.MULTILINE)[1].split()
@@ -352,7 +351,30 @@ def test_a_taken_name_is_an_error(alice, prepared, extension):
 # ------------------------------------------------------------------------------------------------- SQL that users run
 
 
-@pytest.mark.parametrize("sql", ["fill_in_batches", "scru_uuid", *PAGES])
+# Statements that use a script of sql/contrib.
+USES = {
+    "fill_in_batches": [
+        """CREATE TABLE orders AS SELECT n, NULL::scru128 AS new_id FROM generate_series(1, 10) AS n;
+           CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS
+               'BEGIN NEW.new_id := coalesce(NEW.new_id, gen_scru128()); RETURN NEW; END';
+           CREATE TRIGGER fill BEFORE INSERT OR UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION fill()""",
+        "CALL fill_in_batches('orders', 'new_id')",
+        "DO 'BEGIN ASSERT NOT EXISTS (SELECT FROM orders WHERE new_id IS NULL); END'",
+    ],
+    "scru_uuid": [
+        """SELECT scru_uuid.generate(now()), scru_uuid.lower(now()), scru_uuid.upper(now()),
+               scru_uuid.from_scru128(scru_uuid.to_scru128(scru_uuid.generate())),
+               scru_uuid.from_ulid(scru_uuid.to_ulid(scru_uuid.generate_increasing()));
+           DO $$ BEGIN
+               PERFORM scru_uuid.from_ulid('?');
+               ASSERT false;
+           EXCEPTION WHEN invalid_text_representation THEN
+           END $$""",
+    ],
+}
+
+
+@pytest.mark.parametrize("sql", [*USES, *PAGES])
 def test_sql_of_the_project_calls_no_decoy(new_database, sql):
     """Another user's functions and operators in the search path match better than the server's. Their arguments are
     those in sql/contrib and on the pages."""
@@ -362,42 +384,13 @@ def test_sql_of_the_project_calls_no_decoy(new_database, sql):
         superuser.execute("SET search_path = public, decoys")
         with pytest.raises(psycopg.errors.RaiseException, match="decoy"):
             superuser.execute("SELECT format('%s', 1)")
-        if sql == "fill_in_batches":
-            superuser.execute("SET search_path = decoys, public, pg_catalog")
-            superuser.execute((ROOT / "sql/contrib/fill_in_batches.sql").read_text())
-            superuser.execute(
-                """
-                CREATE TABLE orders (n integer, new_id scru128);
-                INSERT INTO orders SELECT generate_series(1, 10);
-                CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS
-                    'BEGIN NEW.new_id := coalesce(NEW.new_id, gen_scru128()); RETURN NEW; END';
-                CREATE TRIGGER fill BEFORE INSERT OR UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION fill()
-                """
-            )
-            superuser.execute("CALL fill_in_batches('orders', 'new_id')")
-            assert superuser.execute("SELECT FROM orders WHERE new_id IS NULL").rowcount == 0
-        elif sql == "scru_uuid":
-            superuser.execute((ROOT / "sql/contrib/scru_uuid.sql").read_text())
-            superuser.execute(
-                """SELECT scru_uuid.generate(now()), scru_uuid.lower(now()), scru_uuid.upper(now()),
-                       scru_uuid.from_scru128(scru_uuid.to_scru128(scru_uuid.generate())),
-                       scru_uuid.from_ulid(scru_uuid.to_ulid(scru_uuid.generate_increasing()))"""
-            )
-            with pytest.raises(psycopg.errors.InvalidTextRepresentation):
-                superuser.execute("SELECT scru_uuid.from_ulid('?')")
-        else:
+        if sql in PAGES:
             superuser.execute(PAGES[sql])
-
-
-def test_the_functions_that_others_can_shadow_are_known(server):
-    """The lint finds each function of the server with arguments of any type or number, except for support functions."""
-    names = server.rows(
-        """SELECT DISTINCT proname FROM pg_proc WHERE ('"any"'::regtype = ANY (proargtypes) OR provariadic <> 0)
-               AND 'internal'::regtype <> ALL (proargtypes) AND prorettype <> 'cstring'::regtype
-               AND oid NOT IN (SELECT unnest(ARRAY[aggtransfn, aggminvtransfn, aggfinalfn]) FROM pg_aggregate)"""
-    )
-    assert len(names) > 20
-    assert [name for (name,) in names if not list(problems_of_sql(f"SELECT {name}(id)"))] == []
+        else:
+            superuser.execute("SET search_path = decoys, public, pg_catalog" * (sql == "fill_in_batches"))
+            superuser.execute((ROOT / f"sql/contrib/{sql}.sql").read_text())
+            for use in USES[sql]:
+                superuser.execute(use)
 
 
 # ------------------------------------------------------------------------------------- the check at the end of a script
@@ -453,10 +446,7 @@ def test_the_check_refuses_objects_of_others(owned, alice):
     with owned.connect() as connection:
         for create, named in CHECKED.items():
             identity = re.sub(r" (RETURNS|AS|\(LEFTARG|\(SFUNC|DEFAULT [^)]*\)|FOR TYPE)( .*|(?=\)))", "", create)
-            if "OPERATOR t." in create:
-                identity += "(bigint, bigint)"
-            elif "CLASS" in create:
-                identity += " USING btree"
+            identity += "(bigint, bigint)" * ("OPERATOR t." in create) + " USING btree" * ("CLASS" in create)
             body = " RETURNS bigint" * ("RETURNS" not in create) + " LANGUAGE sql AS 'SELECT NULL::bigint'"
             with connection.transaction(force_rollback=True), ExitStack() as refused:
                 connection.execute(f"CREATE {create}{body if create.startswith('FUNCTION') else ''}")
