@@ -11,7 +11,6 @@ import psycopg
 import pytest
 
 import expect
-from bench.server import timed
 from idtypes import each_form
 from marks import create
 from plans import prefer_parallel_plans
@@ -211,29 +210,6 @@ def test_a_position_that_is_null_is_refused(feed, id_type):
         hint=f"Begin with {id_type.name}_lower('-infinity').",
     ):
         feed.execute(f"SELECT {id_type.name}_horizon(NULL)")
-
-
-def test_the_last_prepared_transaction_leaves_no_cost(new_server):
-    """While there are prepared transactions, a horizon lists all locks."""
-    server = new_server({**PREPARED, "max_locks_per_transaction": "400"})
-    with server.connect() as connection, server.connect() as locker:
-        connection.execute("CREATE EXTENSION scru")
-        locker.execute("SELECT count(pg_advisory_lock(i)) FROM generate_series(1, 30000) AS i")
-
-        def cost() -> float:
-            """Returns the processor time of 20 horizons."""
-            return timed(connection, *["SELECT scru64_horizon()"] * 20)[0]
-
-        cost()
-        before = cost()
-        for end in ("COMMIT", "ROLLBACK"):
-            connection.execute("BEGIN; SELECT gen_scru64()")
-            connection.execute("PREPARE TRANSACTION 'p'")
-            during = cost()
-            connection.execute(f"{end} PREPARED 'p'")
-            cost()
-            after = cost()
-            assert after < (before + during) / 2, (before, during, after)
 
 
 def test_a_parallel_query_without_ids_allocates_nothing(new_server):
