@@ -92,19 +92,10 @@ class Cluster:
         )
 
     def __enter__(self) -> Cluster:
-        try:
-            self._etcd.start()
-            self._etcd.wait_until_it_listens(self._etcd_port)
-        except BaseException:
-            self.remove()
-            raise
+        self._etcd.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.remove()
-
-    def remove(self) -> None:
-        """Ends all programs, and deletes their files."""
         for member in self.members:
             member.end(signal.SIGQUIT)
         self._etcd.stop()
@@ -119,19 +110,18 @@ class Cluster:
     # ---------------------------------------------------------------------------------------------------------- members
 
     def start(self, environment: dict[str, str] | None = None) -> Member:
-        """Starts another member. The first initializes the cluster, and the others copy it.
-
-        The environment is that of the server, not of Patroni.
-        """
+        """Starts another member. The first initializes the cluster, and the others copy it. The environment is that of
+        the server, not of Patroni."""
+        if not self.members:
+            self._etcd.wait_until_it_listens(self._etcd_port)
         name = f"member{len(self.members) + 1}"
         directory = self.directory / name
         directory.mkdir()
         give_to_server_user(directory)
         port, api_port = next(self._ports), next(self._ports)
+        content = self._configuration(name, directory, port, api_port, programs(directory, environment))
         configuration = directory / "patroni.yml"
-        configuration.write_text(
-            json.dumps(self._configuration(name, directory, port, api_port, programs(directory, environment)))
-        )
+        configuration.write_text(json.dumps(content))
         give_to_server_user(configuration)
         patroni = Program(directory / "patroni.log", path_of("patroni"), configuration)
         member = Member(name, port, api_port, directory, patroni)
@@ -160,10 +150,7 @@ class Cluster:
                 "pgpass": str(directory / "pgpass"),
                 "authentication": {who: {"username": user, "password": self.password} for who, user in users.items()},
                 "parameters": {"unix_socket_directories": str(directory)},
-                "pg_hba": [
-                    f"host all all {LOOPBACK}/32 scram-sha-256",
-                    f"host replication all {LOOPBACK}/32 scram-sha-256",
-                ],
+                "pg_hba": [f"host {which} all {LOOPBACK}/32 scram-sha-256" for which in ("all", "replication")],
                 "basebackup": [{"checkpoint": "fast"}, "no-sync"],
             },
         }
@@ -186,17 +173,10 @@ class Cluster:
 
         wait_until(follow, f"{len(others)} members follow {leader.name}")
 
-    def switch_over(self, candidate: Member) -> None:
-        """Switches over from the leader to the candidate."""
-        self._patronictl("Successfully switched over", "switchover", "scru", "--candidate", candidate.name, "--force")
-
-    def configure(self, changes: str) -> None:
-        """Applies a piece of YAML to the configuration of all members."""
-        self._patronictl("Configuration changed", "edit-config", "scru", "--apply", "-", "--force", given=changes)
-
-    def _patronictl(self, success: str, *arguments: str, given: str = "") -> None:
+    def patronictl(self, success: str, command: str, *options: str, given: str = "") -> None:
         """Runs patronictl, whose output must have the text `success`."""
-        command = [path_of("patronictl"), "-c", str(self.members[0].directory / "patroni.yml"), *arguments]
+        configuration = str(self.members[0].directory / "patroni.yml")
+        command = [path_of("patronictl"), "-c", configuration, command, "scru", "--force", *options]
         said = subprocess.run(
             as_server_user("env", f"PATH={PATH}", "LC_ALL=C.UTF-8", *command),
             input=given,
@@ -301,28 +281,23 @@ def test_a_failover_and_a_switchover_repeat_nothing(clock):
         with writing():
             first.patroni.start()
             cluster.wait_for_replicas(second)
-            cluster.switch_over(first)
+            cluster.patronictl("Successfully switched over", "switchover", "--candidate", first.name)
         with writing():
             pass
         with cluster.connect() as connection:
             committed = connection.execute("SELECT id::text, flake::text, wide::text FROM orders").fetchall()
             connection.execute("ALTER ROLE ALL RESET ALL")
-        for received in ids.values(), zip(*committed, strict=True):
-            check(*received)
+        for scru64s, flakes, wide in (ids.values(), zip(*committed, strict=True)):
+            for drawn in scru64s, flakes, wide:
+                assert_all_different(drawn)
+            assert {SCRU64.value(id_) >> 20 & 15 for id_ in scru64s} == {NODE}
+            assert {ULIDFLAKE.value(flake) & 31 for flake in flakes} == {NODE}
         cluster.wait_for_replicas(first)
-        cluster.configure(page.yaml("Standbys and failover"))
+        changes = page.yaml("Standbys and failover")
+        cluster.patronictl("Configuration changed", "edit-config", "--apply", "-", given=changes)
 
-        def node_of(member: Member) -> tuple[str, str]:
+        def is_configured(member: Member) -> bool:
             with cluster.connect(member) as connection:
-                return connection.execute(NODE_SETTINGS).fetchone()
+                return connection.execute(NODE_SETTINGS).fetchone() == ("1/4", "1")
 
-        for member in cluster.members:
-            wait_until(lambda: node_of(member) == ("1/4", "1"), f"{member.name} is configured")  # noqa: B023
-
-
-def check(ids: list[str], flakes: list[str], wide: list[str]) -> None:
-    """Asserts that no ID occurs twice, and that all 64-bit IDs have the node NODE."""
-    for column in ids, flakes, wide:
-        assert_all_different(column)
-    assert {SCRU64.value(id_) >> 20 & 15 for id_ in ids} == {NODE}
-    assert {ULIDFLAKE.value(flake) & 31 for flake in flakes} == {NODE}
+        wait_until(lambda: all(map(is_configured, cluster.members)), "all members are configured")
