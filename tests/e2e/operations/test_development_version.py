@@ -57,10 +57,8 @@ def test_the_recipe_repeats_no_id(new_server, clock, form):
             connection.execute(f"CREATE TABLE {table} (id {t} PRIMARY KEY DEFAULT gen_{t}(), n integer)")
             connection.execute(f"INSERT INTO {table} (n) SELECT n FROM generate_series(1, 20) AS n")
 
-        def rows() -> dict[str, list[tuple]]:
-            return {table: connection.execute(f"SELECT n, id::text FROM {table}").fetchall() for table in TABLES}
-
-        before = rows()
+        contents = {table: f"SELECT n, id::text FROM {table}" for table in TABLES}
+        before = {table: connection.execute(query).fetchall() for table, query in contents.items()}
         given_out = {SCRU64: before["invoices"], ULIDFLAKE: before["flakes"]}
         given_out = draw_all(server) if form else {t: [id_ for _, id_ in old] for t, old in given_out.items()}
         connection.execute(of_flakes(out))
@@ -75,7 +73,7 @@ def test_the_recipe_repeats_no_id(new_server, clock, form):
     server.start()
     with server.connect() as connection:
         connection.execute(of_flakes(back))
-        assert rows() == before
+        assert {table: connection.execute(query).fetchall() for table, query in contents.items()} == before
     for id_type in SERVER_WIDE:
         assert_behind_mark(server, id_type, HOUR)
     clock.shift(HOUR)
