@@ -6,7 +6,7 @@
 #   lint       the linters
 #   clients    the tests of clients
 #   operators  the tests of docs/several-servers.md and docs/alerts.md
-#   long       the long tests: backup tools, PgBouncer
+#   long       the long tests: backup tools, PgBouncer, SQLsmith
 #   packages   packaging and its tests
 #   arm64      the tests for arm64
 #   root       tools/lib/fresh-root.sh, which needs no build
@@ -174,6 +174,7 @@ look_for_long() {
     need Barman barman command -v barman
     need valgrind valgrind command -v valgrind
     need PgBouncer pgbouncer command -v pgbouncer
+    need SQLsmith sqlsmith command -v sqlsmith
 }
 
 stop_here() {

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+
 import psycopg
 import pytest
 
-from idtypes import SCRU64, SERVER_WIDE, each_form
+import orders
+from idtypes import SCRU64, SERVER_WIDE, TYPES, each_form
 from marks import SEQUENCES, assert_later, create, draw_all
-from server import since, wait_until
+from programs import needs, path_of
+from server import long, since, wait_until
 
 
 @each_form
@@ -92,3 +97,22 @@ def test_a_subscription_to_all_sequences_carries_the_mark(new_server, clock):
             there.execute("SELECT gen_scru64()")
     clock.shift(0)
     assert_later(before, draw_all(subscriber))
+
+
+@long
+@needs("sqlsmith")
+def test_random_queries_crash_nothing(new_server):
+    """Those of sqlsmith call functions and operators with any values. An internal error of the server is not ours."""
+    server = create(new_server({"log_error_verbosity": "verbose", "statement_timeout": "2s"}))
+    with server.connect() as connection:
+        for id_type in TYPES:
+            orders.create(connection, id_type, rows=100)
+            connection.execute(f"GRANT USAGE ON SCHEMA {id_type} TO PUBLIC")
+            connection.execute(f"GRANT ALL ON ALL TABLES IN SCHEMA {id_type} TO PUBLIC")
+        connection.execute("CREATE ROLE smith LOGIN")
+    address = f"--target=host={server.directory} dbname=postgres user=smith"
+    command = [path_of("sqlsmith"), address, "--exclude-catalog", "--max-queries=5000"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, server.crashes()) == (0, []), done.stderr[-2000:]
+    log = server.log_text()
+    assert "scru" in log and not re.findall(r"(?: XX\d{3}: .*\n(?:(?!.*ERROR: ).*\n)*?.*LOCATION: .*\.rs:\d+)", log)
