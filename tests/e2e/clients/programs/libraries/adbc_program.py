@@ -1,7 +1,7 @@
 """ADBC: cast IDs to text, in both directions. A list is a text with commas."""
 
 import adbc_driver_postgresql.dbapi
-from journey import URL, journey_in_sql
+from journey import URL, journey
 
 connection = adbc_driver_postgresql.dbapi.connect(URL, autocommit=True)
 cursor = connection.cursor()
@@ -13,4 +13,4 @@ def run(sql, *parameters):
 
 
 ids = "string_to_array({}::text, ',')::scru128[]"
-journey_in_sql(run, "{}::text::scru128", ids, "{}::timestamptz", text="id::text", parameter="$1")
+journey(run, "{}::text::scru128", ids, "{}::timestamptz", text="id::text", parameter="$1")

@@ -3,7 +3,7 @@
 from urllib.parse import urlparse
 
 import pg8000.native
-from journey import URL, journey_in_sql
+from journey import URL, journey
 
 url = urlparse(URL)
 connection = pg8000.native.Connection(
@@ -15,4 +15,4 @@ def run(sql, value=None):
     return connection.run(sql, value=value)
 
 
-journey_in_sql(run, time="CAST({} AS timestamptz)", parameter=":value")
+journey(run, time="CAST({} AS timestamptz)", parameter=":value")

@@ -1,7 +1,7 @@
 """psycopg2: a list needs a cast, a datetime does not."""
 
 import psycopg2
-from journey import URL, journey_in_sql
+from journey import URL, journey
 
 connection = psycopg2.connect(URL)
 connection.autocommit = True
@@ -13,4 +13,4 @@ def run(sql, *parameters):
     return cursor.fetchall()
 
 
-journey_in_sql(run, ids="{}::scru128[]")
+journey(run, ids="{}::scru128[]")
