@@ -24,8 +24,10 @@ from server import on_the_oldest
 
 on_one_version = on_the_oldest("the clients send the same statements to all versions")
 
-YEAR_10000 = 253_402_300_800_000  # Python has no times after it
-VALUES = [value for value in dict.fromkeys(SCRU128.samples(16)) if SCRU128.unix_milliseconds(value) < YEAR_10000]
+# November of 2026 and 2027, and the last millisecond that Python has.
+TIMES = (1_793_491_200_000, 1_825_027_200_000, 253_402_300_799_999)
+SMALL = [value for value in dict.fromkeys(SCRU128.samples(16)) if SCRU128.unix_milliseconds(value) < TIMES[0]]
+VALUES = [*SMALL, *(time << SCRU128.body_bits for time in TIMES)]
 IDS = [SCRU128.text(value) for value in VALUES]
 IN_ORDER = [SCRU128.text(value) for value in sorted(VALUES)]
 IN_BYTES = [SCRU128.binary(value).hex() for value in sorted(VALUES)]
@@ -96,6 +98,9 @@ TABLES = f"""
         id scru128 PRIMARY KEY DEFAULT gen_scru128(), order_id scru128 NOT NULL REFERENCES orders
     );
     CREATE TABLE copied (id scru128);
+    CREATE TABLE copied_in_text (id scru128);
+    CREATE TABLE copied_in_binary (id scru128);
+    CREATE TABLE lists (ids scru128[]);
     CREATE EXTENSION scru_uuidv7;
     CREATE TABLE events (id uuid PRIMARY KEY DEFAULT gen_uuidv7(), note text NOT NULL);
     INSERT INTO events VALUES (gen_uuidv7('2025-01-01'), 'old');
@@ -113,11 +118,15 @@ CONVERT = """
 WITH_IDS = {"made", "found", "later", "malformed"}
 WITH_COPY = WITH_IDS | {"copied"}
 WITH_UUIDS = {"event", "events", "feed"}
+WITH_THE_PACKAGE = {"array", "array_of_null", "null", "found_in_binary"}
 # What each program reports.
 CLIENTS = {
-    "psycopg_client.py": WITH_COPY | {"later_in_a_range", "array", "bytes", "bytes_found"},
-    "asyncpg_client.py": WITH_COPY | {"later_in_a_range", "array", "bytes"},
-    "sqlalchemy_client.py": WITH_IDS | {"later_in_text", "array"},
+    "psycopg_client.py": WITH_COPY
+    | WITH_THE_PACKAGE
+    | {"later_in_a_range", "bytes", "bytes_found", "found_by_class", "first", "array_in_binary"}
+    | {"copied_in_text", "copied_in_binary"},
+    "asyncpg_client.py": WITH_COPY | WITH_THE_PACKAGE | {"later_in_a_range", "bytes", "copied_in_binary"},
+    "sqlalchemy_client.py": WITH_IDS | WITH_THE_PACKAGE | {"array_in_text", "later_in_text"},
     "node_postgres_client.mjs": WITH_COPY | {"array", "bytes"},
     "Jdbc.java": WITH_COPY - {"made"} | {"later_in_a_range", "first", "feed"},
     "pgx.go": WITH_COPY | {"bytes"},
@@ -149,11 +158,11 @@ def test_client(new_database, tmp_path, program):
             connection.execute("INSERT INTO orders SELECT unnest(%s::text[])::scru128, 'given'", [IDS[1:]])
             [environment["AFTER"]] = column(connection, "SELECT id FROM events WHERE note = 'old'")
         found = run(tmp_path, database, program, *IDS, **environment)
-        expected = {
-            "found": IN_ORDER,
-            "array": IN_ORDER,
-            "copied": IN_ORDER,
-            "in_text": IN_ORDER,
+        # By default, the IDs in their order.
+        expected = dict.fromkeys(CLIENTS[program], IN_ORDER) | {
+            "copied_in_text": IDS,
+            "null": ["None"],
+            "array_of_null": ["None", *IDS],
             "bytes": IN_BYTES,
             "bytes_found": IN_BYTES,
             "malformed": [expect.INVALID_TEXT],

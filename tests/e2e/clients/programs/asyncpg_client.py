@@ -1,4 +1,4 @@
-"""asyncpg. `id` is the first of the IDs. The others are in the table."""
+"""asyncpg, without scru_postgres and with it. `id` is the first of the IDs. The others are in the table."""
 
 import asyncio
 import io
@@ -7,12 +7,20 @@ import sys
 from datetime import datetime, timezone
 
 import asyncpg
+from scru_postgres import Scru128
+
+URL = os.environ["DATABASE_URL"]
 
 
-async def main(id, ids, since):
-    connection = await asyncpg.connect(os.environ["DATABASE_URL"])
+def report(name, *values):
+    """Prints a line for the test: a name, and the resulting values."""
+    assert all(value is None or type(value) is Scru128 for value in values)
+    print(name, *values)
+
+
+async def without_the_package(id, ids, since):
+    connection = await asyncpg.connect(URL)
     # block 1 of python.md#asyncpg
-    print("made", made)
     print("found", *[row["id"] for row in found])
     print("later", *[row["id"] for row in later])
     within = await connection.fetch("SELECT id FROM orders WHERE id <@ $1 ORDER BY id", asyncpg.Range(since, None))
@@ -30,4 +38,25 @@ async def main(id, ids, since):
     await connection.close()
 
 
-asyncio.run(main(sys.argv[1], sys.argv[1:], datetime(2026, 11, 1, tzinfo=timezone.utc)))
+async def with_the_package(ids):
+    connection = await asyncpg.connect(URL)
+    # block 1 of README.md#asyncpg
+    report("made", await connection.fetchval("SELECT id FROM orders WHERE note = 'made'"))
+    await connection.close()
+    async with asyncpg.create_pool(URL, init=register, min_size=1, max_size=1) as pool:
+        await pool.execute("DELETE FROM orders WHERE note = 'given'")
+        await pool.executemany("INSERT INTO orders (id, note) VALUES ($1, 'given')", [[id] for id in ids])
+        found = await pool.fetch("SELECT id FROM orders WHERE id = ANY($1) ORDER BY id", [*map(str, ids)])
+        report("found_in_binary", *[row["id"] for row in found])
+        report("null", await pool.fetchval("SELECT $1::scru128", None))
+        report("array_of_null", *await pool.fetchval("INSERT INTO lists VALUES ($1) RETURNING ids", [None, *ids]))
+        await pool.copy_records_to_table("copied_in_binary", columns=["id"], records=found)
+        report("copied_in_binary", *[row["id"] for row in await pool.fetch("SELECT id FROM copied_in_binary")])
+        try:
+            await pool.execute("INSERT INTO orders (id) VALUES ($1)", "!")
+        except asyncpg.DataError as error:
+            assert type(error.__cause__) is ValueError
+
+
+asyncio.run(without_the_package(sys.argv[1], sys.argv[1:], datetime(2026, 11, 1, tzinfo=timezone.utc)))
+asyncio.run(with_the_package([Scru128(text) for text in sys.argv[1:]]))

@@ -1,11 +1,17 @@
-"""SQLAlchemy, with scru-postgres and without. `id` is the first of the IDs. The others are in the table."""
+"""SQLAlchemy with scru_postgres, on psycopg and asyncpg, and without. `id` is the first of the IDs. The others are in
+the table."""
 
+import asyncio
 import os
 import sys
 from datetime import datetime, timezone
 
-from sqlalchemy import ARRAY, Column, MetaData, Table, any_, create_engine, literal, select
+from scru_postgres import Scru128
+from scru_postgres.sqlalchemy import SCRU128, register
+from sqlalchemy import ARRAY, Column, MetaData, Table, any_, create_engine, insert, literal, select, text
+from sqlalchemy.dialects.postgresql import Range
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.orm import Session
 from sqlalchemy.types import UserDefinedType
 
@@ -13,19 +19,64 @@ from sqlalchemy.types import UserDefinedType
 
 # block 3 of python.md#sqlalchemy
 
-id, *_ = ids = sys.argv[1:]
-since = datetime(2026, 11, 1, tzinfo=timezone.utc)
-with Session(create_engine(os.environ["DATABASE_URL"].replace("postgresql:", "postgresql+psycopg:"))) as session:
+URL = os.environ["DATABASE_URL"]
+since, until = datetime(2026, 11, 1, tzinfo=timezone.utc), datetime(2027, 11, 1, tzinfo=timezone.utc)
+given = select(Order.id).where(Order.note == "given").order_by(Order.id)
+
+
+def report(name, *values):
+    """Prints a line for the test: a name, and the resulting values."""
+    assert all(value is None or type(value) is Scru128 for value in values)
+    print(name, *values)
+
+
+def on_psycopg(session, ids):
+    id = ids[0]
     # block 2 of python.md#sqlalchemy
-    print("made", order.id)
-    print("found", *[order.id for order in found])
-    print("later", *[order.id for order in later])
-    plain = Table("orders", MetaData(), Column("id", Scru128Type))
-    is_given = plain.c.id == any_(literal(ids, ARRAY(Scru128Type)))
-    print("array", *session.scalars(select(plain.c.id).where(is_given).order_by(plain.c.id)))
-    is_later = plain.c.id >= literal(since, DateTime(timezone=True))
-    print("later_in_text", *session.scalars(select(plain.c.id).where(is_later).order_by(plain.c.id)))
+    report("made", order.id)
+    report("found", *[order.id for order in found])
+    report("later", *sorted(order.id for order in later))
+    report("array", *session.scalars(given.where(Order.id == any_(literal(ids, ARRAY(SCRU128))))))
+    literally = given.where(Order.id == id).compile(session.bind, compile_kwargs={"literal_binds": True})
+    assert session.scalars(text(str(literally))).all() == [id]
+    # block 1 of README.md#sqlalchemy-and-alembic
+    assert after == [id for id in sorted(ids) if id.timestamp >= since]
+    within = session.scalars(given.where(Order.id.between(since, until))).all()
+    assert within == [id for id in after if id.timestamp <= until]
+    assert during == [id for id in after if id.timestamp < until]
+    assert session.scalars(given.where(Order.id.during(Range(since, None)))).all() == after
+
+    report("null", session.scalar(select(literal(None, SCRU128))))
+    lists = Table("lists", MetaData(), Column("ids", ARRAY(SCRU128)))
+    report("array_of_null", *session.scalar(insert(lists).values(ids=[None, *ids]).returning(lists.c.ids)))
     try:
-        session.scalar(select(plain.c.id).where(plain.c.id == "!"))
+        session.get(Order, "!")
     except DBAPIError as error:
         print("malformed", error.orig.sqlstate)
+
+
+def without_the_package(session, ids):
+    plain = Table("orders", MetaData(), Column("id", Scru128Type))
+    is_given = plain.c.id == any_(literal(ids, ARRAY(Scru128Type)))
+    print("array_in_text", *session.scalars(select(plain.c.id).where(is_given).order_by(plain.c.id)))
+    is_later = plain.c.id >= literal(since, DateTime(timezone=True))
+    print("later_in_text", *session.scalars(select(plain.c.id).where(is_later).order_by(plain.c.id)))
+
+
+async def on_asyncpg(engine):
+    async with engine.connect() as connection:
+        ids = list(await connection.scalars(given))
+        report("found_in_binary", *await connection.scalars(given.where(Order.id.in_(ids))))
+        after = list(await connection.scalars(given.where(Order.id >= since)))
+        assert after == list(await connection.scalars(given.where(Order.id.during(Range(since, None)))))
+        assert after == [id for id in ids if id.timestamp >= since]
+    await engine.dispose()
+
+
+registered, plain = (create_engine(URL.replace("postgresql:", "postgresql+psycopg:")) for _ in range(2))
+register(registered)
+with Session(registered) as session:
+    on_psycopg(session, [Scru128(text) for text in sys.argv[1:]])
+with Session(plain) as session:
+    without_the_package(session, sys.argv[1:])
+asyncio.run(on_asyncpg(create_async_engine(URL.replace("postgresql:", "postgresql+asyncpg:"))))

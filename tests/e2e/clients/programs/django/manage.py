@@ -14,47 +14,27 @@ from django.shortcuts import get_object_or_404
 from django.urls import include, path
 from scru_postgres import Scru128
 
+APPS = ("auth", "messages", "admin", "contenttypes", "sessions", "postgres")
+DATABASE = {
+    "ENGINE": "django.db.backends.postgresql",
+    "NAME": os.environ["PGDATABASE"],
+    "OPTIONS": {"server_side_binding": os.environ.get("BINDING") == "server"},
+}
+CONTEXTS = ("template.context_processors.request", *(f"contrib.{app}.context_processors.{app}" for app in APPS[:2]))
+TEMPLATE = {
+    "BACKEND": "django.template.backends.django.DjangoTemplates",
+    "APP_DIRS": True,
+    "OPTIONS": {"context_processors": [f"django.{name}" for name in CONTEXTS]},
+}
+MIDDLEWARE = (("sessions", "Session"), ("auth", "Authentication"), ("messages", "Message"))
 settings.configure(
-    DATABASES={
-        "default": {
-            "ENGINE": "django.db.backends.postgresql",
-            "NAME": os.environ["PGDATABASE"],
-            "OPTIONS": {"server_side_binding": os.environ.get("BINDING") == "server"},
-        }
-    },
+    DATABASES={"default": DATABASE},
     DEFAULT_AUTO_FIELD="django.db.models.BigAutoField",
-    INSTALLED_APPS=[
-        "django.contrib.admin",
-        "django.contrib.auth",
-        "django.contrib.contenttypes",
-        "django.contrib.messages",
-        "django.contrib.sessions",
-        "django.contrib.postgres",
-        "rest_framework",
-        "django_filters",
-        "shop",
-    ],
-    MIDDLEWARE=[
-        "django.contrib.sessions.middleware.SessionMiddleware",
-        "django.contrib.auth.middleware.AuthenticationMiddleware",
-        "django.contrib.messages.middleware.MessageMiddleware",
-    ],
-    TEMPLATES=[
-        {
-            "BACKEND": "django.template.backends.django.DjangoTemplates",
-            "APP_DIRS": True,
-            "OPTIONS": {
-                "context_processors": [
-                    "django.template.context_processors.request",
-                    "django.contrib.auth.context_processors.auth",
-                    "django.contrib.messages.context_processors.messages",
-                ]
-            },
-        }
-    ],
+    INSTALLED_APPS=[*(f"django.contrib.{app}" for app in APPS), "rest_framework", "django_filters", "shop"],
+    MIDDLEWARE=[f"django.contrib.{app}.middleware.{name}Middleware" for app, name in MIDDLEWARE],
+    TEMPLATES=[TEMPLATE],
     ROOT_URLCONF=__name__,
     SECRET_KEY="of the tests",
-    ALLOWED_HOSTS=["testserver"],
     USE_TZ=True,
 )
 django.setup()
