@@ -15,7 +15,6 @@ class Gift(Order):
 class Item(models.Model):
     id = UlidField(primary_key=True, db_default=GenUlid(), editable=False)
     order = models.ForeignKey(Order, on_delete=models.CASCADE)
-    what = models.TextField(db_default="")
     created_at = TimeOfField("id")
     ordered_at = TimeOfField("order")
 

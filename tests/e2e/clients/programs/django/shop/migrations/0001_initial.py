@@ -20,10 +20,9 @@ def uuid_key():
 class Migration(migrations.Migration):
     initial = True
 
-    items = {"order": models.ForeignKey("shop.order", CASCADE), "what": models.TextField(db_default="")}
     number = models.BigAutoField(primary_key=True, serialize=False)
     operations = [
         table("Order", uuid_key(), note=models.TextField()),
-        table("Item", uuid_key(), **items),
+        table("Item", uuid_key(), order=models.ForeignKey("shop.order", CASCADE)),
         table("Parcel", number, item=models.ForeignKey("shop.item", CASCADE)),
     ]

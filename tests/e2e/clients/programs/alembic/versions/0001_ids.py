@@ -5,8 +5,8 @@ from alembic import op
 from scru_postgres.alembic import convert_key, create_guard, drop_guard, revert_key
 from scru_postgres.sqlalchemy import SCRU64, SCRU128, ULID
 
-revision = "0002"
-down_revision = "0001"
+revision = "0001"
+down_revision = None
 
 
 def upgrade():
