@@ -109,28 +109,22 @@ def test_pages_of_a_feed(orders):
 
 
 SQLALCHEMY = """\
-from scru_postgres import Scru128
-from scru_postgres.sqlalchemy import SCRU128
+import scru_postgres.sqlalchemy
 from sqlalchemy import create_engine
-from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
-
-class Base(DeclarativeBase):
-    type_annotation_map = {Scru128: SCRU128}
-
-class Order(Base):
-    __tablename__ = "orders"
-    id: Mapped[Scru128] = mapped_column(primary_key=True)
-    price: Mapped[int]
+from sqlalchemy.ext.automap import automap_base
+from sqlalchemy.orm import Session
 
 session = Session(create_engine(os.environ["DATABASE_URL"].replace("postgresql:", "postgresql+psycopg:")))
-all_of = lambda query: list(session.scalars(query))
+Base = automap_base()
+Base.prepare(session.bind)
+Order = Base.classes.orders
+all_of = session.scalars
 """
 DJANGO = """\
 import django
 from django.conf import settings
 
-settings.configure(DATABASES={"default": {
-    "ENGINE": "django.db.backends.postgresql", "NAME": os.environ["PGDATABASE"]}})
+settings.configure(DATABASES={"default": {"ENGINE": "django.db.backends.postgresql", "NAME": os.environ["PGDATABASE"]}})
 django.setup()
 from django.db import models
 from scru_postgres.django import Scru128Field
