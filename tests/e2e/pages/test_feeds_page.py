@@ -137,8 +137,7 @@ def test_an_outbox_has_the_same_bounds_in_each_time_zone(connection):
 
 
 HEARTBEAT = block("CREATE TABLE heartbeat").splitlines()
-OF_HEARTBEAT = block("SELECT * FROM events WHERE id > :'after' AND id < (SELECT").split(":'after'")[1]
-OF_HEARTBEAT = OF_HEARTBEAT.split("ORDER")[0]
+OF_HEARTBEAT = re.split(":'after'|ORDER", block("SELECT * FROM events WHERE id > :'after' AND id < (SELECT"))[1]
 
 
 def follow(primary: Server, replica: Server) -> None:
@@ -231,7 +230,6 @@ def test_a_reader_of_a_subscriber_waits_for_the_initial_copies(new_server):
         assert replica.execute(f"{read} {OF_HEARTBEAT.split('AND NOT')[0]}").fetchone() == (1,)
         assert replica.execute(f"{read} {OF_HEARTBEAT}").fetchone() == (0,)
         lock.execute("COMMIT")
-        complete = f"{read} {OF_HEARTBEAT}"
-        counts = set()
+        counts, complete = set(), f"{read} {OF_HEARTBEAT}"
         wait_until(lambda: counts.add(replica.execute(complete).fetchone()[0]) or 101 in counts, "all rows are read")
         assert counts <= {0, 101}

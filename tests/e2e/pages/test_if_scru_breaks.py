@@ -63,14 +63,9 @@ def without_library(new_database) -> Iterator[tuple[Database, list[tuple[str, ..
     database = new_database()
     with database.connect() as connection:
         connection.execute(TABLES)
-        texts = [
-            connection.execute(f"SELECT id::text, {time} FROM {table} ORDER BY id").fetchall()
-            for table, time in (
-                ("orders", "extract(epoch FROM scru128_timestamp(id)) * 1000"),
-                ("items", "extract(epoch FROM scru64_timestamp(id)) * 1000"),
-                ("files", "extract(epoch FROM scru160_timestamp(id)) * 1000"),
-            )
-        ]
+        select = "SELECT id::text, extract(epoch FROM {}_timestamp(id)) * 1000 FROM {} ORDER BY id"
+        tables = (("scru128", "orders"), ("scru64", "items"), ("scru160", "files"))
+        texts = [connection.execute(select.format(*each)).fetchall() for each in tables]
         connection.execute("UPDATE pg_proc SET probin = '$libdir/missing' WHERE probin = '$libdir/scru'")
     yield database, texts
 
@@ -118,11 +113,8 @@ def test_columns_can_be_converted_without_the_library(without_library):
         assert connection.execute(nodes).fetchone() == before
         connection.execute(RESCUE)
         connection.execute(TEXT)
-        for table, name, rows in (
-            ("orders", "scru128", orders),
-            ("items", "scru64", items),
-            ("rescued", "scru160", files),
-        ):
+        expected = (orders, "orders", "scru128"), (items, "items", "scru64"), (files, "rescued", "scru160")
+        for rows, table, name in expected:
             text, millis = formulas(name)
             assert connection.execute(f"SELECT {text}, {millis} FROM {table} ORDER BY id").fetchall() == rows
         connection.execute("DROP TABLE files; DROP EXTENSION scru")
