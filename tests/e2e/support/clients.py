@@ -84,13 +84,6 @@ def node(major: int = 20) -> list:
     return missing(f"Node.js {major} or its packages are not installed (tools/lib/clients.sh)")
 
 
-def of_debian(command: list, check: str, packages: str) -> list:
-    """Returns a command that uses Debian's packages. Skips the test if a check in the shell fails."""
-    if subprocess.run(["sh", "-c", check], capture_output=True).returncode:
-        missing(f"not installed: {packages}")
-    return command
-
-
 def run(database, command: list, directory: Path, **environment: str) -> str:
     """Runs a program in a directory, which must succeed, and returns its output. Node.js finds the packages there."""
     if PACKAGES.exists() and not (directory / "node_modules").is_symlink():

@@ -1,4 +1,4 @@
-"""Partitions by month with django-postgres-extra. Prints for each whether its name has its month, and its notes."""
+"""Partitions by month with django-postgres-extra. The names of the partitions are those of their months."""
 
 import os
 from datetime import datetime, timezone
@@ -52,9 +52,4 @@ Event.objects.create(note="now")
 Event.objects.create(id=Scru128.lower_bound(month), note="first")
 Event.objects.create(id=Scru128.from_int(int(following) - 1), note="last")
 Event.objects.create(id=following, note="next")
-with connection.cursor() as cursor:
-    cursor.execute(
-        "SELECT tableoid::regclass::text, string_agg(note, ' ' ORDER BY id) FROM events GROUP BY 1 ORDER BY 2"
-    )
-    for name, notes in cursor.fetchall():
-        print(name == f"events_{month if 'now' in notes else month + relativedelta(months=1):%Y_%b}".lower(), notes)
+print(*(f"events_{each:%Y_%b}".lower() for each in (month, month + relativedelta(months=1))))
