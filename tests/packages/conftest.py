@@ -21,17 +21,19 @@ import pytest
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests/e2e/support"))
 
-from machine import Machine, needs_root  # noqa: E402
+from machine import Machine  # noqa: E402
 
 from server import MAJOR, MAJORS, SHARES_TESTS  # noqa: E402
 
-VERSION = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+_PACKAGE = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]
+VERSION, RUST_VERSION = _PACKAGE["version"], _PACKAGE["rust-version"]
+EXTENSIONS = ("scru", "scru_text", "scru_uuidv7")
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 
 on_the_oldest = pytest.mark.skipif(
     SHARES_TESTS and min(MAJORS) != MAJOR, reason=f"tested with PostgreSQL {min(MAJORS)} only"
 )
-as_root = pytest.mark.skipif(needs_root(), reason="only root can make a machine to install packages on")
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a machine to install packages on")
 
 
 def run(*command: object, **options: object) -> str:
@@ -42,6 +44,12 @@ def run(*command: object, **options: object) -> str:
     if done.returncode != 0:
         raise RuntimeError(f"{command} ended with {done.returncode}:\n{done.stdout[-8000:]}{done.stderr[-8000:]}")
     return done.stdout
+
+
+def extension_files() -> set[str]:
+    """Returns the names of the control files and of all scripts."""
+    names = {f"{name}{end}" for name in EXTENSIONS for end in (".control", f"--{VERSION}.sql")}
+    return names | {path.name for path in (ROOT / "sql").rglob("scru*--*.sql")}
 
 
 @contextmanager
@@ -94,7 +102,14 @@ def debian() -> Path:
 @pytest.fixture
 def machine(debian: Path) -> Iterator[Machine]:
     """A machine with a running server, without the extension."""
-    machine = Machine(debian, MAJOR)
+    with running(debian, MAJOR) as machine:
+        yield machine
+
+
+@contextmanager
+def running(debian: Path, major: int) -> Iterator[Machine]:
+    """Yields a machine with a running server."""
+    machine = Machine(debian, major)
     try:
         machine.start_server()
         yield machine

@@ -5,7 +5,6 @@ Creating a machine requires root. Changes are written to an overlay, and disappe
 
 from __future__ import annotations
 
-import os
 import shlex
 import subprocess
 import tempfile
@@ -17,12 +16,8 @@ import psycopg
 
 from server import wait_until
 
-ENVIRONMENT = {
-    "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
-    "LC_ALL": "C.UTF-8",
-    "HOME": "/root",
-    "DEBIAN_FRONTEND": "noninteractive",
-}
+PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+ENVIRONMENT = (f"PATH={PATH}", "LC_ALL=C.UTF-8", "HOME=/root", "DEBIAN_FRONTEND=noninteractive")
 
 # A mount on a machine must not appear on its host. The first command fails only in a chroot, whose root directory is
 # not a mount point. There, tools/lib/servers.sh has made all mounts private already.
@@ -58,25 +53,11 @@ class Machine:
     def run(self, *command: str, user: str = "root") -> str:
         """Runs a command on the machine, and returns its output. If it fails, raises an error with its output."""
         as_user = () if user == "root" else ("runuser", "-u", user, "--")
-        environment = [f"{name}={value}" for name, value in ENVIRONMENT.items()]
         # Entering a mount namespace leaves any chroot of the caller. --root enters the chroot of the target.
         enter = ("nsenter", "--target", str(self._inside), "--mount", "--net", "--pid", "--root")
-        done = subprocess.run(
-            [
-                *enter,
-                "chroot",
-                f"{self.directory}/root",
-                "env",
-                "--ignore-environment",
-                "--chdir=/tmp",
-                *environment,
-                *as_user,
-                *command,
-            ],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-        )
+        enter += ("chroot", f"{self.directory}/root", "env", "--ignore-environment", "--chdir=/tmp", *ENVIRONMENT)
+        called = [*enter, *as_user, *command]
+        done = subprocess.run(called, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         if done.returncode != 0:
             raise RuntimeError(f"{shlex.join(command)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
         return done.stdout
@@ -118,8 +99,3 @@ class Machine:
     @property
     def _inside(self) -> int:
         return int(self._children[0])
-
-
-def needs_root() -> bool:
-    """Returns whether the caller lacks the privilege to create machines."""
-    return os.geteuid() != 0

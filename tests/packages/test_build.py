@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import json
 import os
-import pwd
 import re
 import shutil
 from collections.abc import Iterator
@@ -16,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT, VERSION, on_the_oldest, readable_directory, run
+from conftest import EXTENSIONS, ROOT, RUST_VERSION, VERSION, extension_files, on_the_oldest, readable_directory, run
 from server import MAJOR, MAJORS, pg_config
 
 pytestmark = on_the_oldest
@@ -45,19 +44,10 @@ class Place:
         for each in ("rust", "programs", "home", "scru", "target", "destination"):
             (directory / each).mkdir()
         for name in FORBIDDEN:
-            self.forbid(name)
-
-    def forbid(self, name: str) -> None:
-        """Puts a program of this name into PATH that fails and records the call."""
-        program = self.directory / "programs" / name
-        program.write_text(f"#!/bin/sh\necho {name} >>{self.directory}/called\nexit 1\n")
-        program.chmod(0o755)
-
-    def own(self) -> None:
-        """Makes the user the owner of the directory and its contents."""
-        user = pwd.getpwnam("nobody")
-        for directory in (self.directory, *self.directory.rglob("*")):
-            os.chown(directory, user.pw_uid, user.pw_gid, follow_symlinks=False)
+            # It fails, and records the call.
+            program = directory / "programs" / name
+            program.write_text(f"#!/bin/sh\necho {name} >>{directory}/called\nexit 1\n")
+            program.chmod(0o755)
 
     def run(self, *command: str, directory: Path | None = None, **environment: str) -> str:
         """Runs a command as the user, with an empty home directory and no network."""
@@ -88,7 +78,7 @@ def place() -> Iterator[Place]:
         files = run("git", "ls-files", "--cached", "--others", "--exclude-standard").splitlines()
         run("cp", "--parents", *files, place.sources)
         run("make", "vendor", cwd=place.sources)
-        place.own()
+        run("chown", "--recursive", "nobody:nogroup", directory)
         yield place
 
 
@@ -100,11 +90,7 @@ def installed(place: Place) -> set[str]:
 
 def expected() -> set[str]:
     """Returns the paths of the extension's files in an installation for the system's server."""
-    extension = Path(pg_config("--sharedir", SYSTEM)) / "extension"
-    names = {path.name for path in (ROOT / "sql").rglob("scru*--*.sql")}
-    for name in ("scru", "scru_text", "scru_uuidv7"):
-        names |= {f"{name}--{VERSION}.sql", f"{name}.control"}
-    scripts = {str(extension / name) for name in names}
+    scripts = {f"{pg_config('--sharedir', SYSTEM)}/extension/{name}" for name in extension_files()}
     return scripts | {f"{pg_config('--pkglibdir', SYSTEM)}/scru.so"}
 
 
@@ -127,12 +113,8 @@ def test_make_install_after_make_requires_no_compiler(place):
     shutil.rmtree(destination)
     destination.mkdir()
     arguments = (f"DESTDIR={destination}", f"PG_CONFIG={SYSTEM}")
-    without_rust = {
-        "PATH": "/usr/bin:/bin",
-        "HOME": "/",
-        "CARGO_TARGET_DIR": str(place.target),
-        "LIBRARY_PROFILE": "quick",
-    }
+    without_rust = {"PATH": "/usr/bin:/bin", "HOME": "/"}
+    without_rust |= {"CARGO_TARGET_DIR": str(place.target), "LIBRARY_PROFILE": "quick"}
     run("make", "install", *arguments, cwd=place.sources, env=without_rust)
     assert installed(place) == expected()
     run("make", "uninstall", *arguments, cwd=place.sources, env=without_rust)
@@ -183,8 +165,9 @@ def test_a_missing_or_old_compiler_is_reported_in_one_line(tmp_path, version):
         compiler.chmod(0o755)
     with pytest.raises(RuntimeError) as error:
         run("make", env={"PATH": str(programs), "HOME": str(tmp_path), "PG_CONFIG": SYSTEM})
-    needed = re.search(r'rust-version = "(.*)"', (ROOT / "Cargo.toml").read_text())[1]
-    message = f"Rust {needed} or newer is missing. On Debian, run: make setup. Elsewhere, get it from https://rustup.rs"
+    message = (
+        f"Rust {RUST_VERSION} or newer is missing. On Debian, run: make setup. Elsewhere, get it from https://rustup.rs"
+    )
     said = [line for line in str(error.value).splitlines()[1:] if line]
     assert said[0] == message
     assert [line.split(" [")[0] for line in said[1:]] == ["make: ***"]
@@ -203,27 +186,25 @@ def test_metadata_agree_with_the_tree():
     """META.json lists the extensions, and its files exist. The packages require the compiler of Cargo.toml.
     tools/lib/release.py compares the versions."""
     meta = json.loads((ROOT / "META.json").read_text())
-    assert set(meta["provides"]) == {"scru", "scru_text", "scru_uuidv7"}
+    assert set(meta["provides"]) == set(EXTENSIONS)
     for provided in meta["provides"].values():
         assert (ROOT / provided["file"]).is_file()
         assert (ROOT / provided["docfile"]).is_file()
-    needed = re.search(r'rust-version = "(.*)"', (ROOT / "Cargo.toml").read_text())[1]
     dependencies = (ROOT / "packaging/debian/control.in").read_text()
-    assert re.findall(r"(cargo|rustc|rustfmt) \(>= ([\d.]+)\)", dependencies) == [
-        (name, needed) for name in ("cargo", "rustc", "rustfmt")
-    ]
+    needed = [(name, RUST_VERSION) for name in ("cargo", "rustc", "rustfmt")]
+    assert re.findall(r"(cargo|rustc|rustfmt) \(>= ([\d.]+)\)", dependencies) == needed
 
 
 def test_the_rows_for_a_catalog_agree_with_the_extensions():
     """The rows for Pigsty's catalog state what the control files and Cargo.toml do."""
     with (ROOT / "packaging/pigsty/extension.csv").open() as file:
         rows = {row["name"]: row for row in csv.DictReader(file)}
-    assert set(rows) == set(json.loads((ROOT / "META.json").read_text())["provides"])
+    assert set(rows) == set(EXTENSIONS)
     pgrx = re.search(r'^pgrx = .*"=([\d.]+)"', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)[1]
+    yes = {"true": "t", "false": "f"}
     for name, row in rows.items():
         [path] = [path for path in (ROOT / f"{name}.control", ROOT / f"sql/{name}.control") if path.exists()]
         control = dict(re.findall(r"^(\w+) = '?(.*?)'?$", path.read_text(), re.MULTILINE))
-        yes = {"true": "t", "false": "f"}
         assert (row["trusted"], row["relocatable"]) == (yes[control["trusted"]], yes[control["relocatable"]])
         assert row["requires"] == f"{{{control['requires']}}}"
         assert row["pg_ver"] == f"{{{','.join(str(major) for major in sorted(MAJORS, reverse=True))}}}"

@@ -17,20 +17,14 @@ import psycopg
 import pytest
 from machine import Machine
 
-from conftest import ROOT, TARGET, VERSION, as_root, build_packages, on_the_oldest, run
+from conftest import ROOT, TARGET, VERSION, as_root, build_packages, extension_files, on_the_oldest, run
 from server import MAJOR, SHARES_TESTS
 
 LIBRARY = f"/usr/lib/postgresql/{MAJOR}/lib/scru.so"
 PROFILE = os.environ.get("LIBRARY_PROFILE") or "release"
 COMPILED = Path(os.environ.get("LIBRARY") or TARGET / PROFILE / "libscru.so")
-EXTENSIONS = ("scru", "scru_text", "scru_uuidv7")
 EXTENSION = f"/usr/share/postgresql/{MAJOR}/extension"
 DOCUMENTS = f"/usr/share/doc/postgresql-{MAJOR}-scru"
-
-
-def field(package: Path, name: str) -> str:
-    """Returns a field of a package's control file."""
-    return run("dpkg-deb", "--field", package, name).strip()
 
 
 def files(package: Path) -> set[str]:
@@ -39,23 +33,17 @@ def files(package: Path) -> set[str]:
     return {line.split()[5].removeprefix(".") for line in listing if not line.startswith("d")}
 
 
-def test_files(package):
-    """The extension's files are in the directories of Debian's server. The package has a copyright and changelogs."""
-    committed = (ROOT / "sql").rglob("scru*--*.sql")
-    names = [*(f"{name}--{VERSION}.sql" for name in EXTENSIONS), *(f"{name}.control" for name in EXTENSIONS)]
-    scripts = {f"{EXTENSION}/{name}" for name in [*names, *(path.name for path in committed)]}
+def test_files_and_fields(package):
+    """The extension's files are in the directories of Debian's server. The package has a copyright and changelogs. It
+    depends on the server, and on the libraries that the extension is linked with."""
     outside = {path for path in files(package) if not path.startswith(DOCUMENTS)}
-    assert outside == {LIBRARY, *scripts}
+    assert outside == {LIBRARY, *(f"{EXTENSION}/{name}" for name in extension_files())}
     documents = {"copyright", "changelog.gz", "changelog.Debian.gz"}
     assert {f"{DOCUMENTS}/{name}" for name in documents} <= files(package)
-
-
-def test_fields(package):
-    """The name, the version, and the dependencies: the server, and the libraries that the extension is linked with."""
-    assert field(package, "Package") == f"postgresql-{MAJOR}-scru"
-    assert field(package, "Version") == f"{VERSION}-1"
-    assert field(package, "Architecture") == run("dpkg", "--print-architecture").strip()
-    needed = {entry.split(" ")[0] for entry in field(package, "Depends").split(", ")}
+    fields = dict(re.findall(r"^(\w+): (.*)$", run("dpkg-deb", "--field", package), re.MULTILINE))
+    assert (fields["Package"], fields["Version"]) == (f"postgresql-{MAJOR}-scru", f"{VERSION}-1")
+    assert fields["Architecture"] == run("dpkg", "--print-architecture").strip()
+    needed = {entry.split(" ")[0] for entry in fields["Depends"].split(", ")}
     assert needed == {f"postgresql-{MAJOR}", "libc6", "libgcc-s1"}
 
 

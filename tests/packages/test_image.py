@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from conftest import TARGET, VERSION, readable_directory, run
+from conftest import TARGET, VERSION, extension_files, readable_directory, run
 from server import MAJOR, Server, pg_config
 
-EXTENSIONS = ("scru", "scru_text", "scru_uuidv7")
 pytestmark = pytest.mark.skipif(MAJOR < 18, reason="requires PostgreSQL 18 (extension_control_path)")
 
 
@@ -34,14 +32,10 @@ def unpacked(image) -> Iterator[Path]:
 
 
 def test_files(unpacked):
-    """The image has the library, the control file, the scripts and the licenses, and no other files."""
+    """The image has the library, the control files, the scripts and the licenses, and no other files."""
     files = {str(path.relative_to(unpacked)) for path in unpacked.rglob("*") if path.is_file()}
-    script = r"share/extension/scru(_text|_uuidv7)?--[\d.]+(--[\d.]+)?\.sql"
-    scripts = {path for path in files if re.fullmatch(script, path)}
-    controls = {f"share/extension/{name}.control" for name in EXTENSIONS}
-    assert {f"share/extension/{name}--{VERSION}.sql" for name in EXTENSIONS} <= scripts
-    assert files - scripts - controls == {"lib/scru.so", "licenses/LICENSE", "licenses/copyright"}
-    assert controls <= files
+    scripts = {f"share/extension/{name}" for name in extension_files()}
+    assert files == {"lib/scru.so", "licenses/LICENSE", "licenses/copyright", *scripts}
 
 
 def test_configuration(image):

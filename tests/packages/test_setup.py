@@ -5,18 +5,15 @@ apt and curl are replaced by programs that record their calls.
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
 from machine import Machine
 
-from conftest import ROOT, as_root, on_the_oldest, run
+from conftest import ROOT, RUST_VERSION, as_root, on_the_oldest, run
 from server import MAJOR, MAJORS
 
 pytestmark = [as_root, on_the_oldest]
-
-RUST_VERSION = re.search(r'rust-version = "(.*)"', (ROOT / "Cargo.toml").read_text())[1]
 
 # What apt-cache prints as the candidate of a package of Rust: that of the archive or, if used, that of backports.
 APT_CACHE = """#!/bin/sh
@@ -53,19 +50,14 @@ def machine(machine: Machine) -> Machine:
     return machine
 
 
-def replace(machine: Machine, name: str, program: str) -> None:
-    """Installs a program on the machine, in place of that of the package."""
-    path = machine.root / "usr/bin" / name
-    path.unlink(missing_ok=True)
-    path.write_text(program)
-    path.chmod(0o755)
-
-
 def replace_apt(machine: Machine, archive: str, backports: str) -> None:
-    """Replaces apt. It offers these versions of Rust, and installs nothing."""
-    replace(machine, "apt-get", APT_GET)
-    replace(machine, "apt-cache", APT_CACHE.format(archive=archive, backports=backports))
-    replace(machine, "curl", CURL)
+    """Replaces apt, which offers these versions of Rust and installs nothing, and curl."""
+    cache = APT_CACHE.format(archive=archive, backports=backports)
+    for name, program in ("apt-get", APT_GET), ("apt-cache", cache), ("curl", CURL):
+        path = machine.root / "usr/bin" / name
+        path.unlink(missing_ok=True)
+        path.write_text(program)
+        path.chmod(0o755)
 
 
 def calls(machine: Machine) -> list[str]:
