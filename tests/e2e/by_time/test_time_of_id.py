@@ -21,7 +21,7 @@ from psycopg.types.string import TextLoader
 
 from differential import BOUNDS, ZONES, Query, RandomTable, of_type
 from idtypes import IdType, each_form
-from plans import estimate, explain, nodes
+from plans import assert_costs, estimate, execution_time, explain, nodes
 from server import BINDIR, IS_LONG, Server, as_server_user, long, on_every_version
 
 pytestmark = on_every_version
@@ -350,20 +350,8 @@ def test_a_thousand_partitions_by_the_id_are_those_by_the_time(connection):
 @pytest.mark.alone
 def test_a_view_is_read_as_fast_as_a_column(connection, measured):
     prepare(connection)
-    explain = "EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) "
-
-    def milliseconds(query: str) -> float:
-        times = (connection.execute(explain + query).fetchone()[0][0]["Execution Time"] for _ in range(20))
-        return min(times)
-
-    slow = dict.fromkeys(PLANNED)
-    for _ in range(3):
-        for name in list(slow):
-            column, view = (milliseconds(PLANNED[name].format(table)) for table in ("twin", "with_time"))
-            measured(f"time of an ID, {name}: {view:.3f} ms by the view, {column:.3f} ms by a column")
-            if view <= 1.5 * column:
-                del slow[name]
-    assert not slow
+    pairs = {f"time of an ID, {name}": (of.format("with_time"), of.format("twin")) for name, of in PLANNED.items()}
+    assert_costs(measured, connection.info.dsn, pairs, execution_time, 1.5, turns=20)
 
 
 def test_a_session_without_the_extension_and_one_that_drops_it(connection):

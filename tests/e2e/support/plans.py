@@ -1,6 +1,10 @@
-"""Query plans, as text or as nodes."""
+"""Query plans, as text or as nodes, and their costs."""
 
 from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from statistics import median
 
 import psycopg
 
@@ -34,27 +38,38 @@ def prefer_parallel_plans(connection: psycopg.Connection) -> None:
     connection.execute("SET max_parallel_workers_per_gather = 4")
 
 
-def create_planning_times(connection: psycopg.Connection) -> None:
-    """Creates a function that plans each query `repetitions` times in a row, in `turns` rounds.
+def planning_time(connection: psycopg.Connection, query: str) -> float:
+    """Returns the time in which a query is planned, in milliseconds."""
+    return connection.execute(f"EXPLAIN (SUMMARY, FORMAT JSON) {query}").fetchone()[0][0]["Planning Time"]
 
-    It returns a row for each round: the milliseconds of each query.
+
+def execution_time(connection: psycopg.Connection, query: str) -> float:
+    """Returns the time in which a query is executed, in milliseconds."""
+    explain = "EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON)"
+    return connection.execute(f"{explain} {query}").fetchone()[0][0]["Execution Time"]
+
+
+def assert_costs(
+    measured: Callable[[str], None],
+    dsn: str,
+    pairs: dict[str, tuple[str, str]],
+    cost: Callable[[psycopg.Connection, str], float],
+    limit: float,
+    turns: int,
+    setup: str = "RESET ALL",
+) -> None:
+    """Asserts that the query by ID of each pair costs at most `limit` times as much as that by a column of times.
+
+    Compares alternating runs. Repeats slow pairs in a new session, because the speed also depends on the addresses of
+    its memory.
     """
-    connection.execute(
-        """CREATE OR REPLACE FUNCTION planning_times(queries text[], turns integer, repetitions integer)
-        RETURNS SETOF float[] LANGUAGE plpgsql AS $$
-        DECLARE
-            plan json;
-            times float[];
-        BEGIN
-            FOR turn IN 1 .. turns LOOP
-                times := array_fill(0::float, ARRAY[cardinality(queries)]);
-                FOR number IN 1 .. cardinality(queries) LOOP
-                    FOR repetition IN 1 .. repetitions LOOP
-                        EXECUTE 'EXPLAIN (SUMMARY, FORMAT JSON) ' || queries[number] INTO plan;
-                        times[number] := times[number] + (plan -> 0 ->> 'Planning Time')::float;
-                    END LOOP;
-                END LOOP;
-                RETURN NEXT times;
-            END LOOP;
-        END $$"""
-    )
+    ratios = dict.fromkeys(pairs, math.inf)
+    for _ in range(3):
+        with psycopg.connect(dsn, autocommit=True, prepare_threshold=None) as session:
+            session.execute(setup)
+            for name in [name for name, ratio in ratios.items() if ratio > limit]:
+                costs = [[cost(session, query) for query in pairs[name]] for _ in range(turns)]
+                ratios[name] = median(by_id / by_time for by_id, by_time in costs)
+    slowest = max(ratios, key=ratios.get)
+    measured(f"{slowest}: {ratios[slowest]:.3f} of the cost with a column of times")
+    assert ratios[slowest] <= limit
