@@ -1,5 +1,6 @@
 use super::Source::{AllRoles, Client, CommandLine, Database, Default, File, Refused, Role};
 use super::*;
+use core::iter::zip;
 
 /// A configured value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,38 +10,29 @@ enum Configured {
 }
 use Configured::{Malformed, Valid};
 
-/// The values that are configured for new sessions, and the connection options of one session.
-#[derive(Clone, Copy, Debug, std::default::Default)]
-struct Configuration {
-    file: Option<Configured>,
-    command_line: Option<Configured>,
-    all_roles: Option<Configured>,
-    database: Option<Configured>,
-    role: Option<Configured>,
-    client: Option<Configured>,
+/// The values that are configured for new sessions, and the connection options of one session, by their sources.
+type Configuration = [Option<Configured>; Client as usize + 1];
+const NOTHING: Configuration = [None; Client as usize + 1];
+
+/// The sources, in ascending order of rank.
+const SOURCES: [Source; 6] = [File, CommandLine, AllRoles, Database, Role, Client];
+
+fn with(mut configuration: Configuration, source: Source, value: Option<Configured>) -> Configuration {
+    configuration[source as usize] = value;
+    configuration
 }
 
-impl Configuration {
-    /// Returns the values with their sources, in ascending order of rank.
-    fn values(self) -> impl Iterator<Item = (Source, Configured)> {
-        let all = [
-            (File, self.file),
-            (CommandLine, self.command_line),
-            (AllRoles, self.all_roles),
-            (Database, self.database),
-            (Role, self.role),
-            (Client, self.client),
-        ];
-        all.into_iter().filter_map(|(source, value)| Some((source, value?)))
-    }
+/// Returns the value with the highest rank of these sources.
+fn highest(configuration: &Configuration, sources: &[Source]) -> Option<(Source, Configured)> {
+    sources.iter().rev().find_map(|&source| Some((source, configuration[source as usize]?)))
+}
 
-    /// The specification: the value with the highest rank decides. Returns its source if the setting is refused.
-    fn decision(self) -> Result<u8, Source> {
-        match self.values().last() {
-            None => Ok(0),
-            Some((source, Valid(value))) if source.is_admitted() => Ok(value),
-            Some((source, _)) => Err(source),
-        }
+/// The specification: the value with the highest rank decides. Returns its source if the setting is refused.
+fn decision(configuration: &Configuration) -> Result<u8, Source> {
+    match highest(configuration, &SOURCES) {
+        None => Ok(0),
+        Some((source, Valid(value))) if source <= Database => Ok(value),
+        Some((source, _)) => Err(source),
     }
 }
 
@@ -48,7 +40,6 @@ impl Configuration {
 struct Process {
     /// The configuration that applies to the process.
     configuration: Configuration,
-    is_loaded: bool,
     is_superuser: bool,
     is_worker: bool,
     source: Source,
@@ -59,9 +50,12 @@ struct Process {
 impl Process {
     /// Starts a process of a server that has not preloaded the library.
     fn start(configuration: Configuration, is_superuser: bool) -> Self {
-        let state = SettingState::UNDEFINED;
-        let (is_loaded, is_worker) = (false, false);
-        Self { configuration, is_loaded, is_superuser, is_worker, source: Default, value: 0, state }
+        let (is_worker, state) = (false, SettingState::UNDEFINED);
+        Self { configuration, is_superuser, is_worker, source: Default, value: 0, state }
+    }
+
+    fn is_loaded(&self) -> bool {
+        self.state.assigned.is_some()
     }
 
     /// The server assigns a value.
@@ -72,12 +66,11 @@ impl Process {
 
     /// Loads the library. The server has kept the value with the highest rank only.
     fn load(&mut self) {
-        if self.is_loaded {
+        if self.is_loaded() {
             return;
         }
-        self.is_loaded = true;
         self.assign(Default, 0);
-        match self.configuration.values().last() {
+        match highest(&self.configuration, &SOURCES) {
             Some((source, Valid(value))) if source != Client || self.is_superuser => self.assign(source, value),
             Some((source, value)) => self.state.reject(Sourced { source, value }),
             None => {}
@@ -87,12 +80,11 @@ impl Process {
 
     /// Starts a process of a server that has preloaded the library, and assigns the values of the session.
     fn start_preloaded(configuration: Configuration) -> Self {
-        let of_server = Configuration { file: configuration.file, ..std::default::Default::default() };
-        let mut process = Self::start(of_server, true);
+        let mut process = Self::start(with(NOTHING, File, configuration[File as usize]), true);
         process.load();
         process.configuration = configuration;
-        for (source, value) in configuration.values().filter(|(source, _)| *source > File) {
-            if let Valid(value) = value {
+        for &source in &SOURCES[1..] {
+            if let Some(Valid(value)) = configuration[source as usize] {
                 process.assign(source, value);
             }
         }
@@ -101,8 +93,7 @@ impl Process {
 
     /// The extension rejects a malformed value that is stored for all roles before it checks the setting.
     fn reject_stored(&mut self) {
-        let stored = self.configuration.values().filter(|(source, _)| [AllRoles, Database].contains(source)).last();
-        if let Some((source, value @ Malformed)) = stored {
+        if let Some((source, value @ Malformed)) = highest(&self.configuration, &[AllRoles, Database]) {
             self.state.reject(Sourced { source, value });
         }
     }
@@ -115,20 +106,18 @@ impl Process {
 
     /// The server reads the configuration file again.
     fn reload(&mut self, file: Option<Configured>) {
-        if !self.is_loaded {
-            self.configuration.file = file;
-            return;
-        }
+        let before = self.configuration[File as usize];
         match file {
+            _ if !self.is_loaded() => {}
             // The process keeps the previous value.
             Some(Malformed) => return,
             // The server does not know of a value that it has rejected.
-            None if self.configuration.file == Some(Malformed) => return,
+            None if before == Some(Malformed) => return,
             None if self.source == File => self.assign(Default, 0),
             Some(Valid(value)) if self.source <= File => self.assign(File, value),
             _ => {}
         }
-        self.configuration.file = file;
+        self.configuration[File as usize] = file;
     }
 
     /// Returns the value to use, or the source of the value that is refused.
@@ -148,9 +137,8 @@ impl Process {
 
     /// Starts a parallel worker, to which the present configuration of the server applies.
     fn worker(&self, now: Configuration) -> Self {
-        let of_server = Configuration { client: None, ..now };
-        let mut worker = Self { is_worker: true, ..Self::start(of_server, self.is_superuser) };
-        if !self.is_loaded {
+        let mut worker = Self { is_worker: true, ..Self::start(with(now, Client, None), self.is_superuser) };
+        if !self.is_loaded() {
             worker.configuration = self.configuration;
             return worker;
         }
@@ -169,36 +157,24 @@ impl Process {
 enum Event {
     Load,
     Draw,
-    Reload(Option<Configured>),
-    StoreForAll(Option<Configured>),
-    StoreForDatabase(Option<Configured>),
+    /// The value of a source changes. Sessions read the configuration file again, and the others when they start.
+    Set(Source, Option<Configured>),
 }
 
 const VALUES: [Option<Configured>; 4] = [None, Some(Valid(1)), Some(Valid(2)), Some(Malformed)];
 
-fn events() -> Vec<Event> {
-    let of_values = VALUES
-        .into_iter()
-        .flat_map(|value| [Event::Reload(value), Event::StoreForAll(value), Event::StoreForDatabase(value)]);
-    [Event::Load, Event::Draw].into_iter().chain(of_values).collect()
-}
-
-/// Returns every sequence of a length.
-fn sequences(length: u32) -> impl Iterator<Item = Vec<Event>> {
-    let events = events();
-    (0..events.len().pow(length)).map(move |number| {
-        (0..length).map(|position| events[number / events.len().pow(position) % events.len()]).collect()
-    })
+/// Returns every sequence of some items.
+fn every<T: Copy>(items: &[T], length: u32) -> impl Iterator<Item = Vec<T>> {
+    let of_number =
+        move |number| (0..length).map(|place| items[number / items.len().pow(place) % items.len()]).collect();
+    (0..items.len().pow(length)).map(of_number)
 }
 
 /// Returns every configuration with at most one value of each source.
 fn configurations() -> impl Iterator<Item = Configuration> {
-    let few = [None, Some(Valid(3)), Some(Malformed)];
-    (0..3_usize.pow(5)).map(move |number| {
-        let value = |position| few[number / 3_usize.pow(position) % 3];
-        let [file, all_roles, database, role, client] = [0, 1, 2, 3, 4].map(value);
-        Configuration { file, all_roles, database, role, client, command_line: None }
-    })
+    let sources = [File, AllRoles, Database, Role, Client];
+    every(&[None, Some(Valid(3)), Some(Malformed)], 5)
+        .map(move |values| zip(sources, values).fold(NOTHING, |all, (source, value)| with(all, source, value)))
 }
 
 /// Applies the events to a session and to the configuration of the server. After each event, compares the session, and a
@@ -210,37 +186,39 @@ fn check(mut session: Process, events: &[Event]) {
         match *event {
             Event::Load => session.load(),
             Event::Draw => is_removed = session.draw().is_err() && is_removed,
-            Event::Reload(file) => {
-                now.file = file;
-                session.reload(file);
-                is_removed |= file.is_none();
+            Event::Set(source, value) => {
+                now[source as usize] = value;
+                if source == File {
+                    session.reload(value);
+                    is_removed |= value.is_none();
+                }
             }
-            Event::StoreForAll(value) => now.all_roles = value,
-            Event::StoreForDatabase(value) => now.database = value,
         }
-        let decision = session.configuration.decision();
+        let expected = decision(&session.configuration);
         let worker = session.worker(now).draw();
         let context = || format!("{events:?} {:?}", session.configuration);
-        if session.is_loaded {
-            assert_eq!(session.decision(), decision, "{}", context());
+        if session.is_loaded() {
+            assert_eq!(session.decision(), expected, "{}", context());
         }
-        if session.is_loaded && session.source == Default {
+        if session.is_loaded() && session.source == Default {
             // The server passes nothing: the value of the file is refused, or has been removed since the last ID.
-            assert!(decision == Err(File) || decision == Ok(0) && is_removed, "{}", context());
-            assert_eq!(worker, Configuration { client: None, ..now }.decision(), "worker after {}", context());
+            assert!(expected == Err(File) || expected == Ok(0) && is_removed, "{}", context());
+            assert_eq!(worker, decision(&with(now, Client, None)), "worker after {}", context());
         } else {
-            assert_eq!(worker.ok(), decision.ok(), "worker after {}", context());
+            assert_eq!(worker.ok(), expected.ok(), "worker after {}", context());
         }
     }
-    let decision = session.configuration.decision();
-    assert_eq!(session.draw(), decision, "{events:?} {:?}", session.configuration);
+    let expected = decision(&session.configuration);
+    assert_eq!(session.draw(), expected, "{events:?} {:?}", session.configuration);
 }
 
 #[test]
 fn the_value_with_the_highest_rank_decides_in_every_order_of_events() {
+    let set = [File, AllRoles, Database].map(|source| VALUES.map(|value| Event::Set(source, value)));
+    let events = [&[Event::Load, Event::Draw][..], set.as_flattened()].concat();
     for configuration in configurations() {
         for is_superuser in [false, true] {
-            for events in sequences(3) {
+            for events in every(&events, 3) {
                 check(Process::start(configuration, is_superuser), &events);
             }
         }
@@ -250,15 +228,15 @@ fn the_value_with_the_highest_rank_decides_in_every_order_of_events() {
 #[test]
 fn the_value_with_the_highest_rank_decides_if_the_library_is_preloaded() {
     // The server ends a session with malformed connection options, and ignores a malformed value of a role.
-    let is_started = |it: &Configuration| it.client != Some(Malformed) && it.role != Some(Malformed);
+    let is_started = |it: &Configuration| [Client, Role].iter().all(|&source| it[source as usize] != Some(Malformed));
     for configuration in configurations().filter(is_started) {
-        for files in (0..VALUES.len().pow(3)).map(|number| [0, 1, 2].map(|it| VALUES[number >> (2 * it) & 3])) {
+        for files in every(&VALUES, 3) {
             let mut session = Process::start_preloaded(configuration);
-            for file in files {
+            for &file in &files {
                 session.reload(file);
                 session.reject_stored();
-                let decision = session.configuration.decision();
-                assert_eq!(session.draw(), decision, "{files:?} {:?}", session.configuration);
+                let expected = decision(&session.configuration);
+                assert_eq!(session.draw(), expected, "{files:?} {:?}", session.configuration);
             }
         }
     }
@@ -266,8 +244,7 @@ fn the_value_with_the_highest_rank_decides_if_the_library_is_preloaded() {
 
 #[test]
 fn a_malformed_value_of_the_command_line_has_a_higher_rank_than_the_file() {
-    let configuration = Configuration { command_line: Some(Malformed), ..std::default::Default::default() };
-    let mut session = Process::start(configuration, false);
+    let mut session = Process::start(with(NOTHING, CommandLine, Some(Malformed)), false);
     for file in [Some(Valid(1)), None, Some(Valid(2))] {
         assert_eq!(session.draw(), Err(CommandLine));
         session.reload(file);
@@ -277,7 +254,7 @@ fn a_malformed_value_of_the_command_line_has_a_higher_rank_than_the_file() {
 
 #[test]
 fn a_worker_of_a_refused_session_does_not_name_the_value() {
-    let configuration = Configuration { client: Some(Valid(1)), ..std::default::Default::default() };
+    let configuration = with(NOTHING, Client, Some(Valid(1)));
     let mut session = Process::start(configuration, false);
     session.load();
     assert_eq!(session.state.decide().unwrap_err(), &Sourced { source: Client, value: Valid(1) });
