@@ -65,17 +65,10 @@ $$);
 CALL for_each_type('DROP TABLE $T_ids CASCADE');
 CALL make_random_ids(10000);
 CALL for_each_type('ANALYZE $T_ids');
-CREATE FUNCTION estimate_of(query text) RETURNS integer LANGUAGE plpgsql AS $$
-DECLARE
-    plan jsonb;
-BEGIN
-    EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
-    RETURN plan #>> '{0,Plan,Plan Rows}';
-END $$;
 SELECT * FROM each_type($$
-    SELECT round(estimate_of(format('SELECT FROM $T_ids WHERE id < %L', id)), -3),
-           round(estimate_of(format('SELECT FROM $T_ids WHERE id >= %L', id)), -3),
-           estimate_of(format('SELECT FROM $T_ids WHERE id = %L', id)),
-           estimate_of('SELECT FROM $T_ids AS a JOIN $T_ids AS b USING (id)')
+    SELECT round(estimate(format('SELECT FROM $T_ids WHERE id < %L', id))::numeric, -3),
+           round(estimate(format('SELECT FROM $T_ids WHERE id >= %L', id))::numeric, -3),
+           estimate(format('SELECT FROM $T_ids WHERE id = %L', id)),
+           estimate('SELECT FROM $T_ids AS a JOIN $T_ids AS b USING (id)')
     FROM $T_ids ORDER BY bytes OFFSET 999 LIMIT 1
 $$);

@@ -23,22 +23,7 @@ CREATE TABLE ranges AS SELECT unnest(ARRAY[
     '(-infinity,infinity)', '[infinity,infinity]', '[1900-01-01,1970-01-01 00:00:00]', '[100000-01-01,)',
     '[2100-01-01,2500-01-01)']::tstzrange[]) AS range;
 
--- Returns the number of rows that satisfy a condition, and the sum of n, by index scan, bitmap scan or sequential scan.
-CREATE FUNCTION found(name text, condition text, by text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    query text := format('SELECT count(*) || '' '' || sum(n) FROM %s_rows WHERE %s', name, condition);
-    plan text;
-    result text;
-BEGIN
-    PERFORM set_config('enable_seqscan', (by = 'Seq')::text, true), set_config('enable_bitmapscan', (by = 'Bitmap Heap')::text, true),
-            set_config('enable_indexscan', (by = 'Index')::text, true);
-    plan := plan_of(query);
-    IF plan NOT LIKE format('Aggregate > %s Scan%%', by) THEN
-        RETURN 'planned otherwise: ' || plan;
-    END IF;
-    EXECUTE query INTO result;
-    RETURN result;
-END $$;
+-- The conditions.
 CREATE FUNCTION conditions(name text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
     RETURN QUERY EXECUTE format(
@@ -50,12 +35,6 @@ BEGIN
             UNION ALL SELECT 'id IS NULL' UNION ALL SELECT 'id IS NOT NULL'
         $query$, name);
 END $$;
--- Returns the number of conditions with different results, whether many rows were found, and one of these conditions.
-CREATE FUNCTION differences(name text, by text) RETURNS TABLE (count bigint, many boolean, first text) LANGUAGE sql AS $$
-    SELECT count(*) FILTER (WHERE a IS DISTINCT FROM b), sum(split_part(b, ' ', 1)::bigint) > 50000,
-           min(format('%s: %s, not %s', condition, a, b)) FILTER (WHERE a IS DISTINCT FROM b)
-    FROM conditions(name) AS condition, found(name, condition, by) AS a, found(name, condition, 'Seq') AS b
-$$;
 
 -- Sorted builds, buffering builds, and builds with a low fillfactor, for a deep tree.
 CALL for_each_type('CREATE INDEX $T_gist ON $T_rows USING gist (id)');

@@ -126,21 +126,7 @@ SET enable_material = off;
 SET enable_memoize = off;
 SELECT * FROM each_type($$ SELECT kind, q.* FROM unnest(ARRAY['none', 'btree', 'brin', 'gist', 'partitions']) AS kind, comparisons('$T', kind) AS q $$);
 
--- Plans. IDs differ between types and are elided.
-CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-    line text;
-BEGIN
-    FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-        -- PostgreSQL 18 and later add lines "Disabled", 19 and later add lines "Replaces".
-        CONTINUE WHEN line ~ '^ *(Disabled|Replaces):';
-        line := regexp_replace(line, '''[0-9A-Za-z]{12,32}''', '''…''', 'g');
-        -- Normalize subplans to the output of PostgreSQL 17 and 18.
-        line := replace(replace(line, ' (returns $0)', ''), '$0', '(InitPlan 1).col1');
-        line := regexp_replace(line, 'InitPlan (expr|minmax)_1', 'InitPlan 1');
-        RETURN NEXT trim(line);
-    END LOOP;
-END $$;
+-- Plans.
 SET enable_bitmapscan = off;
 SELECT * FROM each_type($$
     SELECT plan('SELECT n FROM $T_btree WHERE timestamptz ''2026-01-01 00:00:30'' <= id AND ''2026-01-01 00:01:15''::timestamptz > id')
@@ -281,13 +267,6 @@ SELECT * FROM each_type($$
 $$);
 
 -- Estimates equal those of bounds written as IDs. The two bounds are estimated together, at half of the rows.
-CREATE FUNCTION estimate(query text) RETURNS float LANGUAGE plpgsql AS $$
-DECLARE
-    plan jsonb;
-BEGIN
-    EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
-    RETURN plan -> 0 -> 'Plan' -> 'Plan Rows';
-END $$;
 CALL for_each_type($$
     CREATE TABLE $T_many AS SELECT $T_lower(now() - n * interval '1 min') AS id FROM generate_series(1, 10000) AS n;
     ANALYZE $T_many
