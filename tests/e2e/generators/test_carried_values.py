@@ -9,7 +9,7 @@ import pytest
 
 from idtypes import SCRU64, SCRU128, SCRU160, SERVER_WIDE, TYPES, ULID
 from marks import ALONE, BEHIND_MARK, NODE, SEQUENCES, assert_later, create, draw_all, page, set_back
-from owner import DECADES, SHOP, alice, create_shop, set_draws, set_horizons, set_sequence
+from owner import DECADES, SHOP, alice, create_shop, set_ahead, set_sequence
 from server import Server
 
 PRIVATE = [SCRU128, ULID, SCRU160]
@@ -66,7 +66,7 @@ def test_a_value_seconds_ahead_delays_its_database_only(new_server, mark):
     server = create_shop(new_server(NODE), "other")
     with alice(server, options="-c scru.generator_scope=server") as connection:
         for id_type in TYPES:
-            set_sequence(connection, mark, int((time.time() + 9) * 1e6))
+            set_ahead(connection, mark, 9)
             with pytest.raises(psycopg.errors.QueryCanceled), connection.transaction():
                 connection.execute("SET LOCAL statement_timeout = '200ms'")
                 connection.execute(f"SELECT {id_type.generator}")
@@ -77,7 +77,7 @@ def test_a_horizon_that_changes_within_a_transaction_delays_it(new_server):
     """The transaction has drawn above the value. Its owner takes that back, and draws from shared state."""
     server = create_shop(new_server(NODE), "other")
     with alice(server) as connection:
-        set_horizons(connection, 9)
+        set_ahead(connection, "horizons", 9)
     with alice(server) as connection, pytest.raises(psycopg.errors.QueryCanceled), connection.transaction():
         connection.execute("SELECT gen_ulid()")
         set_sequence(connection, "horizons", 1)
@@ -96,7 +96,7 @@ def test_marks_in_the_past_withdraw_no_reservation(new_server, times):
     with alice(server) as connection:
         for number in range(20):
             for id_type in SERVER_WIDE:
-                set_draws(connection, times.last - time.time() - 5 + number / 10)
+                set_ahead(connection, "draws", times.last - time.time() - 5 + number / 10)
                 connection.execute(f"SELECT {id_type.generator}")
     assert_later(before, draw_all(server, 1, "other"))
     assert page(server) == present

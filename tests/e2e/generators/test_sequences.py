@@ -9,7 +9,7 @@ import expect
 from idtypes import SCRU64, SERVER_WIDE, TYPES
 from load import background
 from marks import NODE, SEQUENCES, assert_all_behind_mark, assert_later, create, draw, draw_all
-from owner import SHOP, alice, create_shop, set_horizons
+from owner import SHOP, alice, create_shop, set_ahead
 from server import Server, wait_until
 
 
@@ -107,7 +107,7 @@ def test_a_sequence_that_is_locked_is_an_error(new_server):
     """A superuser changes it, after a horizon of an hour ahead was restored."""
     server = create_shop(new_server(NODE), "other")
     with alice(server) as connection:
-        set_horizons(connection, 3600)
+        set_ahead(connection, "horizons", 3600)
     with server.connect(SHOP) as altering, alice(server) as connection:
         altering.execute(f"BEGIN; ALTER SEQUENCE {SEQUENCES['horizons']} CACHE 1")
         connection.execute("SET lock_timeout = '200ms'")

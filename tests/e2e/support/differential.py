@@ -104,6 +104,12 @@ FUNCTIONS = """
 """
 
 
+def ranges(table: str, *bounds: str) -> str:
+    """Returns the statements that create the partitions of a table: the ranges from each bound to the next."""
+    part = "CREATE TABLE {0}_{1} PARTITION OF {0} FOR VALUES FROM ({2}) TO ({3});"
+    return "".join(part.format(table, number, *pair) for number, pair in enumerate(pairwise(bounds)))
+
+
 @dataclass(frozen=True)
 class Condition:
     """A condition in two forms."""
@@ -200,9 +206,8 @@ class RandomTable:
         execute("DROP SCHEMA IF EXISTS tests CASCADE; CREATE SCHEMA tests; SET search_path = tests, public")
         execute(FUNCTIONS.format(tick=system.tick, compared=compared))
         columns = ["gone int", f"id {system.sql_type}", "at timestamptz", "g int", "n int"]
-        execute(f"CREATE TABLE t ({', '.join(columns)}) {LAYOUTS[self.layout]}; ALTER TABLE t DROP gone")
-        for number, statement in enumerate(self._parts()):
-            execute(statement.format(name=f"t_{number}", type=system.sql_type))
+        table = f"CREATE TABLE t ({', '.join(columns)}) {LAYOUTS[self.layout]}; ALTER TABLE t DROP gone"
+        execute(f"{table}; {self._parts()}")
         rows = list(zip(self.ids, self._literals([system.micros(tick) for tick in ticks]), strict=True))
         children = [name for (name,) in execute("SELECT inhrelid::regclass::text FROM pg_inherits ORDER BY 1")]
         values = [f"('{id_}', '{at}', {n % GROUPS}, {n})" for n, (id_, at) in enumerate(rows)]
@@ -224,72 +229,49 @@ class RandomTable:
         if source.random() < 0.8:
             execute("ANALYZE t, b")
 
-    def _parts(self) -> list[str]:
-        """Returns statements that create the partitions or the children."""
-        some = sorted(self.source.sample(sorted(set(self.ids)), 3))
+    def _parts(self) -> str:
+        """Returns the statements that create the partitions or the children."""
+        a, b, c = (f"'{each}'" for each in sorted(self.source.sample(sorted(set(self.ids)), 3)))
+        type_, low, high = self.system.sql_type, "MINVALUE", "MAXVALUE"
         match self.layout:
             case "range by ID":
-                bounds = pairwise(["MINVALUE", *(f"'{each}'" for each in some), "MAXVALUE"])
-                return [f"CREATE TABLE {{name}} PARTITION OF t FOR VALUES FROM ({a}) TO ({b})" for a, b in bounds]
+                return ranges("t", low, a, b, c, high)
             case "range by group and ID":
-                within = (f"{g}, '{some[1]}'" for g in range(3))
-                bounds = pairwise(["MINVALUE, MINVALUE", *within, "MAXVALUE, MAXVALUE"])
-                return [f"CREATE TABLE {{name}} PARTITION OF t FOR VALUES FROM ({a}) TO ({b})" for a, b in bounds]
+                return ranges("t", f"{low}, {low}", *(f"{g}, {b}" for g in range(3)), f"{high}, {high}")
             case "list by group, range by ID":
                 # The partition of a group has its columns in another order, and is itself partitioned.
-                return [
-                    f"""
-                    CREATE TABLE {{name}} (n int, g int, at timestamptz, id {{type}}) PARTITION BY RANGE (id);
-                    CREATE TABLE {{name}}_a PARTITION OF {{name}} FOR VALUES FROM (MINVALUE) TO ('{some[1]}');
-                    CREATE TABLE {{name}}_b PARTITION OF {{name}} FOR VALUES FROM ('{some[1]}') TO (MAXVALUE);
-                    ALTER TABLE t ATTACH PARTITION {{name}} FOR VALUES IN ({g})
-                    """
-                    for g in range(GROUPS)
-                ]
+                of_group = """CREATE TABLE t_{g} (n int, g int, at timestamptz, id {type}) PARTITION BY RANGE (id);
+                    {parts} ALTER TABLE t ATTACH PARTITION t_{g} FOR VALUES IN ({g});"""
+                bounds = {f"t_{g}": (low, b, high) for g in range(GROUPS)}
             case "list by group, range by number, range by ID":
                 # Each level has its columns in another order. None is the default partition: PostgreSQL 15.18 skips it
                 # by mistake if a condition with OR has values that only the execution knows, for columns of any type.
-                return [
-                    f"""
-                    CREATE TABLE {{name}} (n int, g int, at timestamptz, id {{type}}) PARTITION BY RANGE (n);
-                    CREATE TABLE {{name}}_a PARTITION OF {{name}} FOR VALUES FROM (MINVALUE) TO (100);
-                    CREATE TABLE {{name}}_b (at timestamptz, id {{type}}, n int, g int) PARTITION BY RANGE (id);
-                    CREATE TABLE {{name}}_b_a PARTITION OF {{name}}_b FOR VALUES FROM (MINVALUE) TO ('{some[0]}');
-                    CREATE TABLE {{name}}_b_b PARTITION OF {{name}}_b FOR VALUES FROM ('{some[0]}') TO ('{some[2]}');
-                    CREATE TABLE {{name}}_b_c PARTITION OF {{name}}_b FOR VALUES FROM ('{some[2]}') TO (MAXVALUE);
-                    ALTER TABLE {{name}} ATTACH PARTITION {{name}}_b FOR VALUES FROM (100) TO (MAXVALUE);
-                    ALTER TABLE t ATTACH PARTITION {{name}} FOR VALUES IN ({g})
-                    """
-                    for g in range(GROUPS)
-                ]
+                of_group = """CREATE TABLE t_{g} (n int, g int, at timestamptz, id {type}) PARTITION BY RANGE (n);
+                    CREATE TABLE t_{g}_a PARTITION OF t_{g} FOR VALUES FROM (MINVALUE) TO (100);
+                    CREATE TABLE t_{g}_b (at timestamptz, id {type}, n int, g int) PARTITION BY RANGE (id);
+                    {parts} ALTER TABLE t_{g} ATTACH PARTITION t_{g}_b FOR VALUES FROM (100) TO (MAXVALUE);
+                    ALTER TABLE t ATTACH PARTITION t_{g} FOR VALUES IN ({g});"""
+                bounds = {f"t_{g}_b": (low, a, c, high) for g in range(GROUPS)}
             case "range by ID, hash, range by ID":
-                half = "FOR VALUES FROM ({}) TO ({})"
-                return [
-                    f"""
-                    CREATE TABLE {{name}} PARTITION OF t {half.format(first, after)} PARTITION BY HASH (id);
-                    CREATE TABLE {{name}}_a PARTITION OF {{name}} FOR VALUES WITH (MODULUS 2, REMAINDER 0);
-                    CREATE TABLE {{name}}_b PARTITION OF {{name}} FOR VALUES WITH (MODULUS 2, REMAINDER 1)
-                        PARTITION BY RANGE (id);
-                    CREATE TABLE {{name}}_b_a PARTITION OF {{name}}_b {half.format("MINVALUE", f"'{within}'")};
-                    CREATE TABLE {{name}}_b_b PARTITION OF {{name}}_b {half.format(f"'{within}'", "MAXVALUE")}
-                    """
-                    for first, after, within in [
-                        ("MINVALUE", f"'{some[1]}'", some[0]),
-                        (f"'{some[1]}'", "MAXVALUE", some[2]),
-                    ]
-                ]
+                of_group = """CREATE TABLE t_{g}_a PARTITION OF t_{g} FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+                    CREATE TABLE t_{g}_b PARTITION OF t_{g} FOR VALUES WITH (MODULUS 2, REMAINDER 1)
+                        PARTITION BY RANGE (id); {parts}"""
+                first = ranges("t", low, b, high).replace(";", " PARTITION BY HASH (id);")
+                return first + "".join(
+                    of_group.format(g=g, parts=ranges(f"t_{g}_b", low, within, high)) for g, within in enumerate((a, c))
+                )
             case "list by ID":
-                of_list = ", ".join(f"'{each}'" for each in some)
-                return [
-                    f"CREATE TABLE {{name}} PARTITION OF t FOR VALUES IN ({of_list})",
-                    "CREATE TABLE {name} PARTITION OF t DEFAULT",
-                ]
+                return f"""CREATE TABLE t_0 PARTITION OF t FOR VALUES IN ({a}, {b}, {c});
+                    CREATE TABLE t_1 PARTITION OF t DEFAULT"""
             case "hash":
-                of_hash = "CREATE TABLE {{name}} PARTITION OF t FOR VALUES WITH (MODULUS 3, REMAINDER {})"
-                return [of_hash.format(remainder) for remainder in range(3)]
+                part = "CREATE TABLE t_{0} PARTITION OF t FOR VALUES WITH (MODULUS 3, REMAINDER {0});"
+                return "".join(map(part.format, range(3)))
             case "inheritance":
-                return ["CREATE TABLE {name} () INHERITS (t)"] * 3
-        return []
+                return "".join(map("CREATE TABLE t_{} () INHERITS (t);".format, range(3)))
+            case _:
+                return ""
+        parts = (ranges(table, *of_table) for table, of_table in bounds.items())
+        return "".join(of_group.format(g=g, type=type_, parts=each) for g, each in enumerate(parts))
 
     # ------------------------------------------------------------------------------------------------------- conditions
 

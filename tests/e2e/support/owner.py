@@ -33,14 +33,9 @@ def alice(server: Server, **parameters: object) -> psycopg.Connection:
     return connection
 
 
-def set_draws(connection: psycopg.Connection, seconds: float) -> None:
-    """Lets the database carry a mark of draws so many seconds ahead of the real time."""
-    set_sequence(connection, "draws", int((time.time() + seconds) * 1e6))
-
-
-def set_horizons(connection: psycopg.Connection, seconds: float) -> None:
-    """Lets the database carry a mark of horizons so many seconds ahead of the real time."""
-    set_sequence(connection, "horizons", int((time.time() + seconds) * 1e6))
+def set_ahead(connection: psycopg.Connection, mark: str, seconds: float) -> None:
+    """Lets the database carry a mark so many seconds ahead of the real time."""
+    set_sequence(connection, mark, int((time.time() + seconds) * 1e6))
 
 
 def set_sequence(connection: psycopg.Connection, mark: str, value: int) -> None:

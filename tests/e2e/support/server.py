@@ -110,22 +110,22 @@ long = pytest.mark.skipif(not IS_LONG, reason="takes long: make test-long")
 """A mark for tests that only `make test-long` runs, which sets TEST_LONG."""
 
 
-def reason_to_skip(item: pytest.Item, major: int = MAJOR, shares_tests: bool = SHARES_TESTS) -> str | None:
-    """Returns why a test does not run on a version; `None` if it runs."""
+def reason_to_skip(item: pytest.Item) -> str | None:
+    """Returns why a test does not run on this version; `None` if it runs."""
     oldest, newest = min(MAJORS), max(MAJORS)
     features = [mark.args for mark in item.iter_markers("since")]
     for introduced, what in features:
-        if major < introduced:
+        if introduced > MAJOR:
             return f"requires PostgreSQL {introduced} ({what})"
-    if not shares_tests or major in [introduced for introduced, _ in features]:
+    if not SHARES_TESTS or MAJOR in [introduced for introduced, _ in features]:
         return None
     for mark in item.iter_markers("on_the_oldest"):
         why, *also = mark.args
         versions = (oldest, *also)
-        return None if major in versions else f"runs on {' and '.join(map(str, versions))} only: {why}"
-    if major != oldest and item.get_closest_marker("alone"):
+        return None if MAJOR in versions else f"runs on {' and '.join(map(str, versions))} only: {why}"
+    if oldest != MAJOR and item.get_closest_marker("alone"):
         return f"runs on {oldest} only: compares times"
-    if major not in (oldest, newest) and not item.get_closest_marker("on_every_version"):
+    if MAJOR not in (oldest, newest) and not item.get_closest_marker("on_every_version"):
         return f"runs on {oldest} and {newest} only: does not depend on the version"
     return None
 
