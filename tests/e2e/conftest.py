@@ -141,9 +141,8 @@ def new_server() -> Iterator[Callable[..., Server]]:
 @pytest.fixture
 def clock() -> Iterator[Clock]:
     """A clock for a server of this test: new_server(None, clock.environment)."""
-    clock = Clock()
-    yield clock
-    clock.remove()
+    with Clock() as clock:
+        yield clock
 
 
 @pytest.fixture

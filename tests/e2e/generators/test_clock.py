@@ -68,12 +68,10 @@ class Session:
 def clocked() -> Iterator[tuple[Server, Clock, Iterator[int]]]:
     """A server for all tests, its clock, and the time at which the next test begins: a day after the one before, above
     all IDs. scru64 has four bits for its counter, and each ulidflake of a millisecond is one greater than the last."""
-    clock = Clock()
-    with Server({"scru.scru64_node": "5/20", ENTROPY: "1"}, clock.environment) as server:
+    with Clock() as clock, Server({"scru.scru64_node": "5/20", ENTROPY: "1"}, clock.environment) as server:
         draw_all(create(server), 1)
         yield server, clock, count(1_893_456_000, 24 * HOUR)
         assert server.crashes() == []
-    clock.remove()
 
 
 @pytest.fixture

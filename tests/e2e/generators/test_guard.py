@@ -138,8 +138,7 @@ def test_the_guard_checks_the_stored_row_and_changed_keys(feed):
 
 def test_the_guard_compares_with_what_was_loaded_after_publishing(new_server):
     """A writer pauses between its clock and its bound, while a reader passes the ID, which is after the bound."""
-    pauses = Pauses()
-    try:
+    with Pauses() as pauses:
         server = new_server(None, pauses.environment)
         with server.connect() as reader, server.connect() as writer, ThreadPoolExecutor(1) as pool:
             reader.execute("CREATE EXTENSION scru_uuidv7 CASCADE")
@@ -161,8 +160,6 @@ def test_the_guard_compares_with_what_was_loaded_after_publishing(new_server):
                 pauses.end(pid)
             with pytest.raises(psycopg.errors.CheckViolation, match="is too old for a feed"):
                 insert.result(timeout=60)
-    finally:
-        pauses.remove()
 
 
 def test_idempotent_retries_are_accepted(feed):

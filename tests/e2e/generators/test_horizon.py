@@ -11,6 +11,7 @@ import pytest
 
 import expect
 from idtypes import each_form
+from load import wait_until_it_waits
 from marks import create
 from plans import prefer_parallel_plans
 from server import on_every_version, wait_until
@@ -286,10 +287,8 @@ def test_a_procedure_with_commit_publishes_each_of_its_transactions(feed, databa
     with database.connect() as caller, ThreadPoolExecutor(1) as pool:
         feed.execute("SELECT pg_advisory_lock(7)")
         call = pool.submit(caller.execute, "CALL fill()")
-        waiting = "SELECT count(*) = 1 FROM pg_stat_activity WHERE pid = %s AND wait_event_type = 'Lock'"
-        pid = caller.info.backend_pid
-        wait_until(lambda: feed.execute(waiting, [pid]).fetchone()[0], "the procedure waits")
-        assert feed.execute("SELECT pid FROM scru_horizon_holders()").fetchall() == [(pid,)]
+        wait_until_it_waits(database.server, caller, "Lock")
+        assert feed.execute("SELECT pid FROM scru_horizon_holders()").fetchall() == [(caller.info.backend_pid,)]
         sleep(0.6)
         assert feed.execute("SELECT count(*) FROM events WHERE id < scru64_horizon()").fetchone()[0] <= 1
         feed.execute("SELECT pg_advisory_unlock(7)")

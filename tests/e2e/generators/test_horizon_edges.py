@@ -12,6 +12,7 @@ import pytest
 
 import expect
 from idtypes import each_form
+from load import wait_until_it_waits
 from marks import create
 from plans import prefer_parallel_plans
 from server import wait_until
@@ -114,9 +115,7 @@ def test_a_wrapper_has_the_horizon_of_its_statement_if_it_is_stable(feed, databa
         writer.execute("BEGIN")
         row = writer.execute("INSERT INTO events DEFAULT VALUES RETURNING id::text").fetchone()[0]
         statement = pool.submit(reader.execute, "SELECT horizon() <= %s, (SELECT count(*) FROM events)", [row])
-        waiting = "SELECT count(*) = 1 FROM pg_stat_activity WHERE pid = %s AND wait_event = 'advisory'"
-        pid = reader.info.backend_pid
-        wait_until(lambda: feed.execute(waiting, [pid]).fetchone()[0], "the function waits")
+        wait_until_it_waits(database.server, reader, "advisory")
         writer.execute("COMMIT")
         passed = "SELECT scru64_horizon() > %s"
         wait_until(lambda: writer.execute(passed, [row]).fetchone()[0], "the horizon passes the row", 20)

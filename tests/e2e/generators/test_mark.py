@@ -166,8 +166,7 @@ def test_an_id_is_returned_after_its_mark_is_synced(unsynced, clock):
         connection.execute("SET synchronous_commit = off")
         unsynced.hang.touch()
         with background(connection, "SELECT gen_scru64()::text") as drawing:
-            query = f"SELECT wait_event_type FROM pg_stat_activity WHERE pid = {connection.info.backend_pid}"
-            wait_until(lambda: server.value(query) in ("IO", "LWLock"), "the session syncs the log")
+            wait_until_it_waits(server, connection, "IO", "LWLock")
             assert not drawing.done()
             unsynced.hang.unlink()
             [(id_,)] = drawing.result(timeout=60).fetchall()
@@ -354,8 +353,7 @@ def test_the_first_ids_after_a_mark_is_set_back_wait(new_server, clock):
 def test_a_suspended_draw_does_not_undo_scru_set_mark(new_server, clock):
     """The session has read a clock of an hour ahead. While it is suspended, others generate IDs, and the clock is
     corrected."""
-    pauses = Pauses()
-    try:
+    with Pauses() as pauses:
         preload = f"{pauses.environment['LD_PRELOAD']}:{clock.environment['LD_PRELOAD']}"
         server = create(new_server(NODE, {**clock.environment, **pauses.environment, "LD_PRELOAD": preload}))
         before = draw_all(server)
@@ -376,8 +374,6 @@ def test_a_suspended_draw_does_not_undo_scru_set_mark(new_server, clock):
         assert_later({**before, SCRU64: [*before[SCRU64], id_]}, after)
         assert all(max(after[id_type]) < far[id_type][0] for id_type in SERVER_WIDE)
         assert server.value(f"SELECT scru64_timestamp('{id_}') < clock_timestamp() + interval '1 min'")
-    finally:
-        pauses.remove()
 
 
 @pytest.mark.parametrize("function", ["scru_set_mark", "scru_raise_mark"])
@@ -388,17 +384,12 @@ def test_a_suspended_scru_set_mark_blocks_no_session(unsynced, function):
     with ExitStack() as stack:
         setting, committing = (stack.enter_context(server.connect()) for _ in range(2))
         committing.execute("CREATE TABLE rows (n int)")
-
-        def wait_for(connection: psycopg.Connection, *events: str) -> None:
-            query = f"SELECT lower(wait_event) FROM pg_stat_activity WHERE pid = {connection.info.backend_pid}"
-            wait_until(lambda: server.value(query) in events, f"a session waits for {events}")
-
         hang.touch()
         stack.enter_context(background(committing, "INSERT INTO rows VALUES (1)"))
         # It flushes the log, or waits for the process that does.
-        wait_for(committing, "walsync", "walwrite")
+        wait_until_it_waits(server, committing, "WALSync", "WALWrite")
         marking = stack.enter_context(background(setting, f"SELECT {function}(clock_timestamp())"))
-        wait_for(setting, "walwrite")
+        wait_until_it_waits(server, setting, "WALWrite")
         pid = setting.info.backend_pid
         stack.callback(send_signal, pid, signal.SIGCONT)
         send_signal(pid, signal.SIGSTOP)
@@ -578,27 +569,22 @@ def test_the_waits_have_names(unsynced, clock):
     server = unsynced.server
     with ExitStack() as stack:
         drawing, checkpointing, waiting = (stack.enter_context(server.connect()) for _ in range(3))
-        pid = f"pid = {drawing.info.backend_pid}"
-
-        def wait_for(process: str, *events: str) -> None:
-            query = f"SELECT lower(wait_event) FROM pg_stat_activity WHERE {process}"
-            wait_until(lambda: server.value(query) in [event.lower() for event in events], f"{process}: {events}")
-
         with background(drawing, forever(SCRU64)):
-            wait_for(pid, for_the_clock)
+            wait_until_it_waits(server, drawing, for_the_clock)
         # With checksums, whoever first reads a row may log its page, for which the checkpoint would wait first.
         for connection in drawing, waiting:
             connection.execute("SELECT gen_scru64(), scru_raise_mark('2026-01-01')")
-        wait_for(pid, "ClientRead")
+        wait_until_it_waits(server, drawing, "ClientRead")
         checkpointing.execute("CHECKPOINT")
         clock.shift(60)
         unsynced.hang.touch()
         stack.enter_context(background(drawing, "SELECT gen_scru64()"))
-        wait_for(pid, "WALSync", "WALWrite")
+        wait_until_it_waits(server, drawing, "WALSync", "WALWrite")
         stack.enter_context(background(checkpointing, "CHECKPOINT"))
-        wait_for("backend_type = 'checkpointer'", "WALSync", "WALWrite")
+        of_checkpoint = "SELECT lower(wait_event) FROM pg_stat_activity WHERE backend_type = 'checkpointer'"
+        wait_until(lambda: server.value(of_checkpoint) in ("walsync", "walwrite"), "the checkpointer flushes the log")
         stack.enter_context(background(waiting, "SELECT scru_raise_mark(clock_timestamp())"))
-        wait_for(f"pid = {waiting.info.backend_pid}", for_the_mark)
+        wait_until_it_waits(server, waiting, for_the_mark)
         unsynced.hang.unlink()
 
 

@@ -20,9 +20,8 @@ INSERT = "INSERT INTO {} DEFAULT VALUES"
 @pytest.fixture
 def disk() -> Iterator[SlowDisk]:
     """A disk for a server of this test."""
-    disk = SlowDisk()
-    yield disk
-    disk.remove()
+    with SlowDisk() as disk:
+        yield disk
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ A wrong clock is in clock.py.
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from clock import Preloaded
 from idtypes import ULIDFLAKE
 from load import background, forever
 from server import TEMPORARY, Server, give_to_server_user, pg_config, wait_until
@@ -96,54 +96,47 @@ def small_disk(megabytes: int) -> Iterator[Disk]:
 
 def build_library(directory: Path) -> Path:
     """Builds the library of faults.c, which a server preloads, in a directory. Returns its path."""
-    library = directory / "faults.so"
-    source = Path(__file__).with_suffix(".c")
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
+    return compile_library(directory / "faults.so", Path(__file__).with_suffix(".c").read_text(), "-ldl")
+
+
+def compile_library(library: Path, source: str, *options: str) -> Path:
+    """Compiles a library from a source in C, and returns its path."""
+    command = ["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", library, *options]
+    subprocess.run(command, input=source, text=True, check=True)
     library.chmod(0o755)
     return library
 
 
-class SlowDisk:
-    """The disk of a server that is started with this `environment`. At first, it has its real speed."""
+class SlowDisk(Preloaded):
+    """The disk of a server. At first, it has its real speed."""
 
     def __init__(self) -> None:
-        self.directory = Path(tempfile.mkdtemp(prefix="scru-slow-", dir=TEMPORARY))
-        self.file = self.directory / "milliseconds"
+        super().__init__("slow")
         self.counter = self.directory / "milliseconds.syncs"
         self.counter.touch()
-        library = build_library(self.directory)
-        self.delay(0)
-        give_to_server_user(self.directory)
         give_to_server_user(self.counter)
-        self.environment = {"LD_PRELOAD": str(library), "SLOW_DISK": str(self.file)}
+        self.delay(0)
+        library = build_library(self.directory)
+        self.environment = {"LD_PRELOAD": str(library), "SLOW_DISK": str(self.directory / "milliseconds")}
 
     def delay(self, seconds: float) -> None:
         """Makes each fsync and fdatasync that begins from now on take this much longer."""
-        # The server can read the file at any moment, so it is replaced atomically.
-        new = self.directory / "new"
-        new.write_text(f"{round(seconds * 1000)}\n")
-        new.chmod(0o644)
-        os.replace(new, self.file)
+        self.write("milliseconds", str(round(seconds * 1000)))
 
     def syncs(self) -> int:
         """Returns the number of syncs that have begun and were delayed."""
         return self.counter.stat().st_size
 
-    def remove(self) -> None:
-        """Deletes the library and the file that holds the delay."""
-        shutil.rmtree(self.directory, ignore_errors=True)
-
 
 # --------------------------------------------------------------------------------------------------------------- pauses
 
 
-class Pauses:
-    """Pauses of processes after the extension reads the clock, on a server that is started with this `environment`."""
+class Pauses(Preloaded):
+    """Pauses of processes of a server after the extension reads the clock. Its removal ends all of them."""
 
     def __init__(self) -> None:
-        self.directory = Path(tempfile.mkdtemp(prefix="scru-pauses-", dir=TEMPORARY))
+        super().__init__("pauses")
         self.environment = {"LD_PRELOAD": str(build_library(self.directory)), "PAUSES": str(self.directory)}
-        give_to_server_user(self.directory)
 
     def begin(self, pid: int) -> None:
         """Pauses a process when it next reads the clock."""
@@ -156,10 +149,6 @@ class Pauses:
     def end(self, pid: int) -> None:
         """Lets the process continue."""
         (self.directory / str(pid)).unlink(missing_ok=True)
-
-    def remove(self) -> None:
-        """Deletes the library and the directory, which ends all pauses."""
-        shutil.rmtree(self.directory, ignore_errors=True)
 
 
 # ------------------------------------------------------------------------------------------------ no free shared memory
@@ -190,8 +179,5 @@ def take_shared_memory(directory: Path) -> str:
 
     take_shared_memory() allocates all free shared memory of the server, and returns the number of allocations.
     """
-    library = directory / "take_shared_memory.so"
-    command = ["cc", "-shared", "-fPIC", f"-I{pg_config('--includedir-server')}", "-o", library, "-x", "c", "-"]
-    subprocess.run(command, input=TAKER, text=True, check=True)
-    library.chmod(0o755)
+    library = compile_library(directory / "taker.so", TAKER, f"-I{pg_config('--includedir-server')}")
     return f"CREATE FUNCTION take_shared_memory() RETURNS int LANGUAGE c AS '{library}', 'take_shared_memory'"

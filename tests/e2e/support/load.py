@@ -120,10 +120,13 @@ def hang_up(connection: psycopg.Connection) -> None:
     socket(fileno=os.dup(connection.fileno())).shutdown(SHUT_RDWR)
 
 
-def wait_until_it_waits(server: Server, connection: psycopg.Connection) -> None:
-    """Waits until the session is waiting for the clock, not for a lock."""
-    query = f"SELECT wait_event_type FROM pg_stat_activity WHERE pid = {connection.info.backend_pid}"
-    wait_until(lambda: server.value(query) == "Extension", "the session is waiting for the clock")
+def wait_until_it_waits(server: Server, connection: psycopg.Connection, *events: str) -> None:
+    """Waits until the session is waiting for one of these events, or events of these types; by default for the clock,
+    not for a lock."""
+    names = {event.lower() for event in events or ["Extension"]}
+    of_session = f"FROM pg_stat_activity WHERE pid = {connection.info.backend_pid}"
+    query = f"SELECT ARRAY[lower(wait_event_type), lower(wait_event)] {of_session}"
+    wait_until(lambda: names & {*server.value(query)}, f"the session is waiting for {names}")
 
 
 def assert_all_different(*given_out: Iterable[str]) -> None:
