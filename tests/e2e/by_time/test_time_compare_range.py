@@ -1,78 +1,14 @@
-"""Queries by time, errors of the server in such queries, and what replaces a column `created_at`."""
+"""Errors of the server in queries by time, and what replaces a column `created_at`."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import psycopg
 import pytest
 
 import expect
-from plans import estimate
-from server import Server
-
-# ------------------------------------------------------------------------------------------- one hour of a million rows
-
-
-ROWS = 1_000_000
-STEP = timedelta(seconds=8.64)
-START = datetime.now(UTC).replace(microsecond=0) - ROWS * STEP
-
-
-def time_of(hours: int) -> str:
-    """Returns a timestamptz literal for a number of hours after the start."""
-    return f"timestamptz '{START + timedelta(hours=hours)}'"
-
-
-FROM, TO = time_of(50 * 24 + 2), time_of(50 * 24 + 3)
-ROWS_OF_THE_HOUR = sum(50 * 24 + 2 <= n * STEP / timedelta(hours=1) < 50 * 24 + 3 for n in range(ROWS))
-BY_HAND = "id >= scru128_lower({}) AND id < scru128_lower({})"
-# The same hour, computed at the start of execution, and an hour relative to now().
-HOURS = "(date_part('hour', clock_timestamp() - now()) * interval '1 hour')"
-VARIABLES = f"(SELECT {FROM} + {HOURS})", f"(SELECT {TO} + {HOURS})"
-CLOCK = "now() - interval '50 days 1 hour'", "now() - interval '50 days'"
-# Conditions, and the same with bounds that are written by hand.
-CONDITIONS = {
-    "constants": (f"id >= {FROM} AND id < {TO}", BY_HAND.format(FROM, TO)),
-    "range": (f"id <@ tstzrange({FROM}, {TO})", BY_HAND.format(FROM, TO)),
-    "variables": ("id >= {} AND id < {}".format(*VARIABLES), BY_HAND.format(FROM, TO)),
-    "clock": ("id >= {} AND id < {}".format(*CLOCK), BY_HAND.format(*CLOCK)),
-}
-
-
-@pytest.fixture(scope="module")
-def orders() -> Iterator[psycopg.Connection]:
-    """A table of a million orders, one every 8.64 s until now."""
-    moment = f"{time_of(0)} + n * interval '{STEP.total_seconds()} s'"
-    ids = f"SELECT gen_scru128({moment}) AS id, n FROM generate_series(0, {ROWS - 1}) AS n"
-    with Server({"autovacuum": "off"}) as server, server.connect() as connection:
-        connection.execute(f"CREATE EXTENSION scru; CREATE UNLOGGED TABLE orders AS {ids}")
-        connection.execute("ALTER TABLE orders ADD PRIMARY KEY (id)")
-        connection.execute("VACUUM (FREEZE, ANALYZE) orders")
-        yield connection
-
-
-@pytest.mark.parametrize("condition", CONDITIONS)
-def test_one_hour_touches_the_pages_that_bounds_touch(orders, measured, condition):
-    """In an index scan without a filter. The planner estimates the rows of constants within a factor of two, although
-    they are far fewer than those of a histogram bucket."""
-    found = []
-    with orders.transaction():
-        queries = [f"SELECT * FROM orders WHERE {each}" for each in CONDITIONS[condition]]
-        for query in queries:
-            [(plans,)] = orders.execute(f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) {query}")
-            node = plans[0]["Plan"]
-            assert (node["Node Type"], "Filter" in node) == ("Index Scan", False)
-            found.append((node["Actual Rows"], node["Shared Hit Blocks"] + node["Shared Read Blocks"]))
-    measured(f"one hour by {condition}: {found[0][0]} rows; pages touched: {found[0][1]}, by hand: {found[1][1]}")
-    assert found[0] == found[1]
-    if condition != "clock":
-        assert found[0][0] == ROWS_OF_THE_HOUR
-    if condition in ("constants", "range"):
-        assert ROWS_OF_THE_HOUR / 2 < estimate(orders, queries[0]) < ROWS_OF_THE_HOUR * 2
 
 
 def test_an_error_of_the_server_is_unchanged(new_server):
