@@ -12,12 +12,12 @@ from contextlib import ExitStack, contextmanager
 import psycopg
 import pytest
 
-import expect
 from faults import ENDS, bring_back
 from idtypes import SCRU64, SCRU128, SERVER_WIDE, TYPES, ULIDFLAKE
 from load import Load, assert_all_different, background, forever, wait_until_it_waits
-from marks import NODE, create
+from marks import NODE, create, insert
 from server import MAJOR, on_every_version, send_signal, wait_until
+from test_resources import assert_are_there
 
 pytestmark = on_every_version
 
@@ -30,9 +30,7 @@ def test_ids_committed_under_load_survive(new_server):
     way of `ENDS`, and kills an inserting session. Afterwards, each recorded ID is in the table once, and all later ones
     are greater. Covers all types, and both scopes of generators."""
     server = create(new_server({**NODE, "shared_preload_libraries": ""}))
-    with server.connect() as connection:
-        for id_type in TYPES:
-            connection.execute(f"CREATE TABLE {id_type}_orders (id {id_type} PRIMARY KEY DEFAULT {id_type.generator})")
+    insert(server, 0)
     committed = {id_type: [] for id_type in TYPES}
     latest = dict.fromkeys(TYPES, "")
 
@@ -56,11 +54,7 @@ def test_ids_committed_under_load_survive(new_server):
         bring_back(server)
     with server.connect() as connection:
         for id_type in TYPES:
-            there = [id_ for (id_,) in connection.execute(f"SELECT id::text FROM {id_type.name}_orders")]
-            assert_all_different(there)
-            assert_all_different(committed[id_type])
-            assert set(committed[id_type]) <= set(there)
-            expect.intact_if_amcheck(connection, f"{id_type.name}_orders_pkey")
+            assert_are_there(connection, id_type, committed[id_type], more=True)
 
 
 @contextmanager

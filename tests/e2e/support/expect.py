@@ -55,13 +55,6 @@ def install_amcheck(connection: psycopg.Connection) -> None:
     connection.execute("CREATE EXTENSION IF NOT EXISTS amcheck")
 
 
-def intact_if_amcheck(connection: psycopg.Connection, index: str) -> None:
-    """As `intact`, if the server has amcheck."""
-    if has_amcheck(connection):
-        install_amcheck(connection)
-        intact(connection, index)
-
-
 def intact(connection: psycopg.Connection, index: str) -> None:
     """Checks the order of the tuples, the links between the pages, and that the index has all rows of the table."""
     connection.execute(f"SELECT bt_index_check('{index}', heapallindexed => true)")
