@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import socket
 import struct
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import BinaryIO
 
 import psycopg
 import pytest
@@ -16,7 +18,6 @@ from load import wait_until_it_waits
 from marks import create
 from plans import prefer_parallel_plans
 from server import wait_until
-from wire import EXECUTE, SYNC, RawConnection, message
 
 PREPARED = {"max_prepared_transactions": "250", "shared_preload_libraries": ""}
 
@@ -69,19 +70,40 @@ def test_a_function_has_one_horizon_however_it_reads_it(feed):
     assert feed.execute("SELECT count(DISTINCT horizon()) FROM events").fetchone() == (1,)
 
 
+def message(kind: bytes, content: bytes = b"") -> bytes:
+    """Returns a message of the protocol."""
+    return kind + struct.pack("!i", len(content) + 4) + content
+
+
+def rows(replies: BinaryIO, last: bytes) -> list[bytes]:
+    """Returns the rows in the server's messages, up to one of the type `last`."""
+    found, kind = [], b""
+    while kind != last:
+        kind, length = struct.unpack("!ci", replies.read(5))
+        content = replies.read(length - 4)
+        found += [content] if kind == b"D" else []
+    return found
+
+
 def test_a_portal_without_a_name_keeps_its_horizon_between_two_executes(feed, database, server):
     """Drivers that fetch a number of rows at a time execute the portal without a name again."""
     feed.execute("INSERT INTO events SELECT FROM generate_series(1, 3)")
     query = b"\0SELECT scru64_horizon()::text FROM events\0" + bytes(2)
-    with RawConnection(server, database.name) as consumer:
+    with socket.socket(socket.AF_UNIX) as consumer:
+        consumer.settimeout(60)
+        consumer.connect(str(server.directory / f".s.PGSQL.{server.port}"))
+        replies = consumer.makefile("rb")
+        options = f"user\0postgres\0database\0{database.name}\0\0".encode()
+        consumer.sendall(message(b"", struct.pack("!i", 3 << 16) + options))
+        rows(replies, b"Z")
         first_row = message(b"E", struct.pack("!xi", 1))
-        consumer.send(message(b"P", query) + message(b"B", bytes(8)) + first_row + message(b"H"))
-        [first] = [row for kind, row in consumer.replies(b"s") if kind == b"D"]
+        consumer.sendall(message(b"P", query) + message(b"B", bytes(8)) + first_row + message(b"H"))
+        [first] = rows(replies, b"s")
         horizon = first[6:].decode()
         later = "SELECT scru64_horizon()::text > %s"
         wait_until(lambda: feed.execute(later, [horizon]).fetchone()[0], "another session has a later horizon", 20)
-        consumer.send(EXECUTE + SYNC)
-        assert [row for kind, row in consumer.replies() if kind == b"D"] == [first] * 2
+        consumer.sendall(message(b"E", struct.pack("!xi", 0)) + message(b"S"))
+        assert rows(replies, b"Z") == [first] * 2
 
 
 def test_a_transaction_forgets_the_horizons_of_its_statements(new_server):

@@ -14,7 +14,6 @@ import plans
 from idtypes import IdType, each_form, each_server_wide_type
 from plans import analyze, explain, nodes, prefer_parallel_plans
 from server import since
-from wire import binary_copy, copy_in
 
 # ---------------------------------------------------------------------------------------------------------------- sorts
 
@@ -41,8 +40,10 @@ def crowded(id_type: IdType, count: int) -> list[int]:
 def load(connection, id_type: IdType, values: list[int]) -> None:
     """Creates a table with these values in this order, and two NULLs."""
     connection.execute(f"CREATE UNLOGGED TABLE ids (id {id_type.name})")
-    rows = [None, *map(id_type.binary, values), None]
-    copy_in(connection, "COPY ids FROM STDIN (FORMAT binary)", binary_copy(rows))
+    with connection.cursor().copy("COPY ids FROM STDIN (FORMAT binary)") as copy:
+        copy.set_types(["bytea"])
+        for row in None, *map(id_type.binary, values), None:
+            copy.write_row([row])
     connection.execute("ANALYZE ids")
 
 
