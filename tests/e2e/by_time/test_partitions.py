@@ -301,7 +301,7 @@ def test_a_filter_costs_little_more_than_that_of_a_column(both, measured, key, m
         create_ids(both, system, key)
         setup += f";{prepare(f'{system}s', 'id')}"
         for number, condition in enumerate(FILTERS):
-            name = f"filter {condition} of {system}, {mode} plan, {key}"
+            name = f"filter {condition.replace('{}', 'id')} of {system}, {mode} plan, {key.format('id')}"
             pairs[name] = [execute(table, number) for table in (f"{system}s", "twin")]
     plans.assert_costs(measured, both.info.dsn, pairs, lambda *query: timed(*query)[0], 1.15, 21, setup)
 
