@@ -16,6 +16,7 @@ use pgrx::pg_sys::{
 use crate::by_time::expression::{self, list};
 use crate::by_time::time_condition::{self, TIME_FAMILY, Table, as_id, strategy_of};
 use crate::by_time::time_of_id::{self, TimeOfId};
+use crate::pg::datum;
 use crate::pg::nodes::{self, NodeRef, Nodes};
 use crate::pg::unguarded::{
     build_index_pathkeys, copy_node, create_index_paths, equal, exprType, is_dummy_rel, lappend, list_copy_head,
@@ -149,7 +150,10 @@ unsafe fn time_index<'p>(
 ) -> Option<NodeRef<'p>> {
     // SAFETY: guaranteed by the caller. The arrays have an element for each key column.
     unsafe {
-        let columns = (*real).nkeycolumns as usize;
+        let with = |array: *const Oid, of_time| {
+            let element = |each| if each == column { of_time } else { *array.add(each) };
+            datum::array((*real).nkeycolumns as usize, element)
+        };
         let entries = Nodes::new((*real).indextlist);
         let id = NodeRef::new(entries.structs::<TargetEntry>().nth(column)?.expr)?;
         let of_time = palloc(size_of::<TimeIndex>()).cast::<TimeIndex>();
@@ -157,8 +161,8 @@ unsafe fn time_index<'p>(
         let index = &raw mut (*of_time).index;
         (&raw mut (*index).amcostestimate).cast::<amcostestimate_function>().write(Some(estimate_cost));
         (*index).amhasgetbitmap = false;
-        (*index).sortopfamily = with((*real).sortopfamily, columns, column, TIME_FAMILY.into());
-        (*index).opcintype = with((*real).opcintype, columns, column, pg_sys::TIMESTAMPTZOID);
+        (*index).sortopfamily = with((*real).sortopfamily, TIME_FAMILY.into());
+        (*index).opcintype = with((*real).opcintype, pg_sys::TIMESTAMPTZOID);
         let ordered = |tail: Option<NodeRef<'p>>| {
             let before = list_copy_head(entries, column as c_int);
             let entry = tail.map(|time| makeTargetEntry(time, column as i16 + 1, ptr::null_mut(), false));
@@ -173,17 +177,6 @@ unsafe fn time_index<'p>(
         let is_useful = |id| ordered(Some(expression::call(function.function, pg_sys::TIMESTAMPTZOID, [id]))) > before;
         let is_domain = exprType(plain) != function.id_type;
         if is_useful(converted) || is_domain && is_useful(plain) { NodeRef::new(index) } else { None }
-    }
-}
-
-/// A copy of an array with another element.
-unsafe fn with(array: *const Oid, length: usize, index: usize, element: Oid) -> *mut Oid {
-    // SAFETY: the array has that many elements.
-    unsafe {
-        let copy = palloc(size_of::<Oid>() * length).cast::<Oid>();
-        ptr::copy_nonoverlapping(array, copy, length);
-        *copy.add(index) = element;
-        copy
     }
 }
 

@@ -8,7 +8,7 @@ use pgrx::datum::TimestampWithTimeZone;
 use pgrx::pg_sys::{self, Datum};
 use scru_ids::SortableId;
 
-use crate::pg::unguarded::{lookup_type_cache, pg_detoast_datum};
+use crate::pg::unguarded::{lookup_type_cache, pg_detoast_datum, range_deserialize};
 
 /// Microseconds from 1970-01-01, the epoch of the ID types, to 2000-01-01, the epoch of the server.
 pub const EPOCH_2000: i64 = (pg_sys::POSTGRES_EPOCH_JDATE - pg_sys::UNIX_EPOCH_JDATE) as i64 * 86_400_000_000;
@@ -97,7 +97,7 @@ pub unsafe fn range_bounds(range: Datum) -> Option<(Bound<i64>, Bound<i64>)> {
     unsafe {
         let range = pg_detoast_datum(range.cast_mut_ptr()).cast::<pg_sys::RangeType>();
         let entry = lookup_type_cache((*range).rangetypid, pg_sys::TYPECACHE_RANGE_INFO as c_int);
-        pg_sys::range_deserialize(entry, range, &mut from, &mut to, &mut is_empty);
+        range_deserialize(entry, range, &mut from, &mut to, &mut is_empty);
     }
     (!is_empty).then(|| (bound(from), bound(to)))
 }

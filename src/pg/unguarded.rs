@@ -110,6 +110,13 @@ unsafe extern "C-unwind" {
     pub safe fn predicate_implied_by(predicate: Nodes, conditions: Nodes, is_weak: bool) -> bool;
     pub safe fn ProcessInterrupts();
     pub safe fn pull_varnos(root: Root, node: NodeRef) -> *mut pg_sys::Bitmapset;
+    pub fn range_deserialize(
+        typcache: *mut pg_sys::TypeCacheEntry,
+        range: *const pg_sys::RangeType,
+        lower: *mut pg_sys::RangeBound,
+        upper: *mut pg_sys::RangeBound,
+        is_empty: *mut bool,
+    );
     /// Lets the plan be made anew when the function changes.
     pub fn record_plan_function_dependency(root: *mut PlannerInfo, function: Oid);
     pub safe fn RecoveryInProgress() -> bool;

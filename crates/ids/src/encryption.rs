@@ -166,9 +166,10 @@ impl<T: Encryptable> IdCipher<T> {
     /// Returns the bytes of the UUID to which an ID is encrypted; `None` if the ID is a UUID that is not of version 7.
     pub fn encrypt(&self, id: T) -> Option<[u8; 16]> {
         let mut block = id.to_block()?.to_be_bytes().into();
+        let walk = Walk::<T> { block: &mut block, kind: PhantomData };
         match &self.cipher {
-            Cipher::Aes128(aes) => aes.encrypt_with_backend(Walk::<T>::of(&mut block)),
-            Cipher::Aes256(aes) => aes.encrypt_with_backend(Walk::<T>::of(&mut block)),
+            Cipher::Aes128(aes) => aes.encrypt_with_backend(walk),
+            Cipher::Aes256(aes) => aes.encrypt_with_backend(walk),
         }
         Some(block.into())
     }
@@ -179,9 +180,10 @@ impl<T: Encryptable> IdCipher<T> {
             return None;
         }
         let mut block = uuid.into();
+        let walk = Walk::<T> { block: &mut block, kind: PhantomData };
         match &self.cipher {
-            Cipher::Aes128(aes) => aes.decrypt_with_backend(Walk::<T>::of(&mut block)),
-            Cipher::Aes256(aes) => aes.decrypt_with_backend(Walk::<T>::of(&mut block)),
+            Cipher::Aes128(aes) => aes.decrypt_with_backend(walk),
+            Cipher::Aes256(aes) => aes.decrypt_with_backend(walk),
         }
         T::from_block(u128::from_be_bytes(block.into()))
     }
@@ -246,11 +248,7 @@ struct Walk<'block, T> {
     kind: PhantomData<T>,
 }
 
-impl<'block, T: Encryptable> Walk<'block, T> {
-    fn of(block: &'block mut Block) -> Self {
-        Self { block, kind: PhantomData }
-    }
-
+impl<T: Encryptable> Walk<'_, T> {
     #[inline(always)]
     fn run(self, step: impl Fn(&mut Block)) {
         let mut block = *self.block;
