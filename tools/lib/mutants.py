@@ -3,8 +3,8 @@ With words, runs the changes whose names contain one of them; JOBS of them at a 
 
 A change has a text that occurs once in a file (white space does not matter), and its replacement: an expression.
 Without a replacement, the text is a statement or an arm of a `match`, which is removed. A third text is the reason if
-no test can notice the change. `tests` has the concerns that should notice it, as for `make check`, or in crates parts
-of the names of tests. A file `since 16` has changes of branches for this version and later ones.
+no test can notice the change. `tests` has the concerns that should notice it, as for `make check`. A file `since 16`
+has changes of branches for this version and later ones.
 
 All changes of Rust are compiled into one library, in a copy of the tree. The environment variable MUTANT selects one. A
 change of the SQL is installed by itself."""
@@ -67,12 +67,6 @@ class Mutant(NamedTuple):
     def is_sql(self) -> bool:
         return self.file.startswith("sql/")
 
-    @property
-    def package(self) -> str | None:
-        """The crate, if its tests need no server."""
-        crate = re.match(r"crates/(\w+)/", self.file)
-        return f"scru-{crate[1]}" if crate else None
-
     def applied(self, text: str) -> str:
         """Returns the text of the file with the change: for Rust, with a branch that takes it if it is selected."""
         pattern = r"\s+".join(map(re.escape, self.old.split()))
@@ -101,11 +95,9 @@ def stored() -> list[Mutant]:
 
 def copy_tree(mutants: list[Mutant]) -> None:
     """Copies what differs, as new files: Cargo compares their times with those of its last build."""
-    changed = {}
+    changed = {"src/lib.rs": Path("src/lib.rs").read_text() + MODULE}
     for mutant in (mutant for mutant in mutants if not mutant.is_sql):
-        file, root = mutant.file, re.match(r"(crates/\w+/)?src/", mutant.file)[0] + "lib.rs"
-        changed.setdefault(root, Path(root).read_text() + MODULE)
-        changed[file] = mutant.applied(changed.get(file) or Path(file).read_text())
+        changed[mutant.file] = mutant.applied(changed.get(mutant.file) or Path(mutant.file).read_text())
     for file in filter(Path.is_file, map(Path, subprocess.check_output(["git", "ls-files"], text=True).splitlines())):
         there, contents = COPY / file, changed[str(file)].encode() if str(file) in changed else file.read_bytes()
         if not there.exists() or there.read_bytes() != contents:
@@ -130,17 +122,6 @@ def server() -> str:
     return config
 
 
-def failure_in_crates(number: int, package: str, tests: list[str]) -> str | None:
-    """Returns the first test of a crate that fails."""
-    features = "--features=scru-ids/encryption,scru-ids/postgres-types"
-    cargo = ["cargo", "test", "--tests", "--package", package, "--package=scru-ids", features]
-    if output := run(*cargo, "--no-run"):
-        sys.exit(output)
-    output = run(*LIMITED, *cargo, "--", *tests, MUTANT=str(number))
-    failed = re.search(r"^test (\S+) \.\.\. FAILED", output or "", re.MULTILINE)
-    return failed[1] if failed else "timeout" if output else None
-
-
 def failure(number: int, test: str) -> str | None:
     """Runs a regression test, a file of end-to-end tests, or one test of it. Returns the first test that fails."""
     environment = {"PG_CONFIG": server(), "MUTANT": str(number)}
@@ -158,7 +139,6 @@ def failure(number: int, test: str) -> str | None:
 
 @cache
 def fails_unchanged(test: str) -> bool:
-    """Whether a test fails that is one of the server."""
     return test.startswith("tests/") and failure(0, test) is not None
 
 
@@ -170,8 +150,6 @@ def files_of(test: str) -> list[Path]:
 
 def killer(mutant: Mutant) -> str | None:
     """Returns the first test that fails with a change."""
-    if mutant.package:
-        return failure_in_crates(mutant.number, mutant.package, mutant.tests)
     files = sorted(chain.from_iterable(map(files_of, mutant.tests)), key=lambda file: file.suffix != ".sql")
     return next(filter(None, (failure(mutant.number, str(file)) for file in files)), None)
 
@@ -193,8 +171,7 @@ def results(words: list[str]) -> Iterator[tuple[str, str]]:
     copy_tree(mutants)
     mutants = [mutant for mutant in mutants if int(mutant.since or 0) <= int(os.environ["PG_MAJOR"])]
     mutants = [mutant for mutant in mutants if not words or any(word in mutant.name for word in words)]
-    if not all(mutant.package for mutant in mutants):
-        server()
+    server()
     with ThreadPoolExecutor(int(os.environ.get("JOBS", "2")), "mutants") as pool:
         found = [pool.submit(found_by, mutant) for mutant in mutants if not mutant.is_sql]
         yield from (each.result() for each in as_completed(found))
