@@ -39,7 +39,8 @@ pub fn has_begun(draws_shared: bool) -> bool {
 #[cold]
 #[inline(never)]
 pub fn begin(draws_shared: bool, anew: bool) -> Result<(), Error> {
-    if wal::is_in_recovery() {
+    // A process that has published a transaction is never in recovery again.
+    if DRAWING.published.get() == 0 && wal::is_in_recovery() {
         return Ok(());
     }
     if anew || !has_begun(false) {

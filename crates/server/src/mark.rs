@@ -87,9 +87,7 @@ pub fn step<T: GeneratedId>(
     rng: &mut impl Rng,
 ) -> Step<T> {
     let now = context.now;
-    if arrived > now
-        && let Some(delay) = delay(arrived, now, 0)
-    {
+    if let Some(delay) = delay(arrived, now, 0) {
         return delay;
     }
     let state = T::State::unpack(word);
@@ -116,6 +114,7 @@ pub fn step<T: GeneratedId>(
 /// The wait until a time is no more than `patience` ahead of the clock, or the refusal to wait; `None` if there is no need.
 pub fn delay<T: GeneratedId>(time: i64, now: i64, patience: i64) -> Option<Step<T>> {
     match time.saturating_sub(now) {
+        ..=0 => None,
         ahead if ahead > MAX_PATIENCE_MICROS => Some(Step::Refused(Refusal::BehindMark(ahead as u64))),
         ahead if ahead > patience => Some(Step::Wait(time - patience)),
         _ => None,
