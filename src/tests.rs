@@ -16,7 +16,7 @@ mod tests {
     use rand::Rng;
 
     use crate::call::error::Error;
-    use crate::pg::{clock, reserve};
+    use crate::pg::{allocator, clock};
     use crate::shared::random::Random;
 
     #[pg_test]
@@ -29,13 +29,13 @@ mod tests {
         for _ in 0..2 {
             let mut blocks = Vec::with_capacity(100_000);
             limit(&libc::rlimit { rlim_cur: 1, ..before });
-            while !reserve::has_served() {
+            while !allocator::has_run_out() {
                 blocks.push(vec![7_u8; 10_000]);
             }
             let mut last = vec![8_u8; 10_000];
             last.resize(20_000, 9);
             limit(&before);
-            assert!(reserve::has_served());
+            assert!(allocator::has_run_out());
             assert!(blocks.iter().flatten().all(|&byte| byte == 7));
             assert!(last[..10_000].iter().all(|&byte| byte == 8) && last[10_000..].iter().all(|&byte| byte == 9));
         }

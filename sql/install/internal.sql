@@ -12,7 +12,7 @@ COMMENT ON SCHEMA scru_internal IS 'internal: functions that only the server cal
 -- The range operand of the operators <@ and @>.
 --
 -- If tstzrange itself were the operand, the server could not resolve `during @> '...'` for a column of that type: the operators of
--- the five types would match the column's type exactly, and the server's own polymorphic operator does not. A domain is never an exact
+-- the types would match the column's type exactly, and the server's own polymorphic operator does not. A domain is never an exact
 -- match for a tstzrange. These operators are therefore candidates only if the other operand is an ID. The domain has no
 -- constraints, so that the implicit cast from tstzrange needs no function.
 CREATE DOMAIN scru_internal.scru_tstzrange AS tstzrange;

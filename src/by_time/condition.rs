@@ -121,7 +121,7 @@ impl<'p> Condition<'p> {
     fn clauses<T: StoredId>(&self, root: Option<Root<'p>>) -> Option<Nodes<'p>> {
         let (is_of_core_type, is_constant) = (T::CORE_TYPE.is_some(), self.operand.constant().is_some());
         let is_replaced = match self.comparison {
-            Comparison::Time(operator) if !is_of_core_type && near_clock::is_before::<T>(self.operand) => {
+            Comparison::Time(operator) if !is_of_core_type && near_clock::is_before_largest::<T>(self.operand) => {
                 return self.near_clock::<T>(operator);
             }
             _ if is_of_core_type => {

@@ -12,7 +12,7 @@ const MICROS_PER_YEAR: i128 = 366 * MICROS_PER_DAY;
 
 /// Whether an expression of type timestamptz depends only on the clock and the time zone, and remains before the time of the type's
 /// largest ID for a century: a session keeps no plan for as long.
-pub fn is_before<T: StoredId>(node: NodeRef) -> bool {
+pub fn is_before_largest<T: StoredId>(node: NodeRef) -> bool {
     let latest = |years: i64| i128::from(clock::now()) + i128::from(years + 100) * MICROS_PER_YEAR;
     years_ahead(node).is_some_and(|years| latest(years) < i128::from(T::MAX.timestamp_micros()))
 }

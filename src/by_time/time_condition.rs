@@ -8,8 +8,8 @@
 //! | `E > t` | `id > t` | `E <= t` | `id <= t` |
 //! | `E >= t` | `id > scru_before(t)` | `E < t` | `id <= scru_before(t)` |
 //!
-//! `E = t` is both `E >= t` and `E <= t`. The rest of the planner then treats them as any other condition on an ID: see
-//! [`super::condition`]. The hook runs once for each table, after the simplification of the query, and before the planner distributes
+//! `E = t` is both `E >= t` and `E <= t`. Each is then simplified, as any other condition on an ID: see [`super::condition`].
+//! The hook runs once for each table, after the simplification of the query, and before the planner distributes
 //! the conditions. It rewrites the conditions of the query and of policies, and the predicates of partial indexes, below AND, OR and
 //! NOT. A condition that it leaves as it is remains correct.
 

@@ -20,7 +20,7 @@ use pgrx::{PgMemoryContexts, PgSqlErrorCode as SqlState, varlena_to_byte_slice};
 
 use crate::call::error::{Error, sql_error};
 use crate::call::stored::{StoredDatum, StoredId};
-use crate::pg::reserve;
+use crate::pg::allocator;
 use crate::pg::trigger::Trigger;
 use crate::pg::unguarded::{MemoryContextAlloc, pg_detoast_datum_packed};
 
@@ -274,7 +274,7 @@ pub unsafe fn guarded(
     let call = || {
         // SAFETY: guaranteed by the caller.
         let datum = function(unsafe { Call::new(info) })?;
-        if reserve::has_served() { Err(out_of_memory()) } else { Ok(datum) }
+        if allocator::has_run_out() { Err(out_of_memory()) } else { Ok(datum) }
     };
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(datum)) => datum,

@@ -15,10 +15,10 @@ use crate::call::{Call, epoch, row};
 use crate::draw::{generate, node};
 use crate::pg::{clock, wal};
 use crate::settings::FromSettings;
-use crate::shared::id_type::{Draws, Type};
+use crate::shared::id_type::{DrawSettings, Type};
 use crate::shared::mark_page::{self, MarkPage};
 use crate::shared::mark_sequence;
-use crate::shared::marks::Backend;
+use crate::shared::marks::SharedMarks;
 use crate::shared::memory;
 use crate::shared::random::Random;
 use crate::shared::state::SharedWord;
@@ -51,7 +51,7 @@ pub fn all(call: Call) -> Result<Datum, Error> {
 }
 
 fn row<T: Type>(seen: &[Result<Seen, Error>; 2]) -> Result<Row, Error> {
-    let Draws { context, is_shared, .. } = generate::draws::<T>();
+    let DrawSettings { context, is_shared, .. } = generate::draw_settings::<T>();
     let node = T::Settings::from_settings().ok().and_then(|settings| T::node_text(&settings));
     // Without atomic operations for the word, no state is shared.
     let is_lock_free = Word::<T>::is_lock_free();
@@ -98,7 +98,7 @@ impl Seen {
     fn of(of: Mark) -> Result<Self, Error> {
         let page = if mark_page::exists()? { MarkPage::lock(mark_page::pin()?, true) } else { None };
         let durable = page.map_or(Ok(0), |page| page.time(of))?;
-        let mut marks = Backend::new()?;
+        let mut marks = SharedMarks::new()?;
         let start = if marks.era()? == 0 { durable } else { marks.start(of)? };
         Ok(Self { start, durable, arrived: mark_sequence::read(of)?.0.arrived() })
     }
@@ -123,7 +123,7 @@ fn forecast<T: Type>(
     let (wait, refusal) = if is_shared {
         let draws = draws.as_ref().map_err(Error::clone)?;
         let (start, arrived) = (draws.start.max(from), draws.arrived.max(arrived));
-        let is_first = mark::is_first::<T>(word, draws.start);
+        let is_first = mark::begins_without_mark::<T>(word, draws.start);
         let word = if is_first { T::successor_state(clock::now()).pack() } else { word };
         mark::forecast::<T>(clock::now(), |now| mark::step(word, start, arrived, &context(now), &mut random))
     } else {
@@ -151,11 +151,11 @@ pub fn change_marks(call: Call, raises: bool) -> Result<Datum, Error> {
     id_systems!(|Id| if Word::<Id>::is_lock_free() {
         memory::of_type::<Id>()?;
     });
-    let (mut backend, time) = (Backend::new()?, time.clamp(0, mark_page::LAST));
+    let (mut marks, time) = (SharedMarks::new()?, time.clamp(0, mark_page::LAST));
     if raises {
-        protocol::raise_marks(&mut backend, time)?
+        protocol::raise_marks(&mut marks, time)?
     } else {
-        protocol::set_marks(&mut backend, time)?
+        protocol::set_marks(&mut marks, time)?
     }
     Ok(Datum::null())
 }

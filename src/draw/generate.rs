@@ -12,9 +12,8 @@ use crate::pg::clock::{self, WaitEvent};
 use crate::pg::process::PerProcess;
 use crate::pg::wal;
 use crate::settings::{self, FromSettings, changes};
-use crate::shared::id_type::{Draws, Type};
-use crate::shared::marks::{Backend, DRAWING};
-use crate::shared::memory;
+use crate::shared::id_type::{DrawSettings, Type};
+use crate::shared::marks::{DRAWING, SharedMarks};
 use crate::shared::random::Random;
 
 /// A wait for the clock to reach the time of the next ID, as pg_stat_activity shows it.
@@ -23,7 +22,7 @@ static CLOCK_WAIT: PerProcess<WaitEvent> = PerProcess::new(WaitEvent::new(c"Scru
 /// `gen_T() → T`
 pub fn generate<T: Type>(_call: Call) -> Result<Datum, Error> {
     loop {
-        let Draws { is_shared, context, .. } = match T::process().draws.get() {
+        let DrawSettings { is_shared, context, .. } = match T::process().draws.get() {
             Some(draws) if draws.changes == changes() => draws,
             last => configure::<T>(last.is_none())?,
         };
@@ -31,11 +30,12 @@ pub fn generate<T: Type>(_call: Call) -> Result<Datum, Error> {
             publication::begin(is_shared, false)?;
         }
         let step = if !is_shared {
-            Some(own_step::<T>(context)?)
+            Some(draw_private::<T>(context)?)
         } else if DRAWING.published.get() == 0 {
-            draw::draw_unlogged(&mut Backend::new()?)?
+            // In recovery.
+            draw::draw_unlogged(&mut SharedMarks::new()?)?
         } else {
-            draw::draw(&mut Backend::new()?)?
+            draw::draw(&mut SharedMarks::new()?)?
         };
         match step {
             Some(Step::Made(_, id)) => return Ok(id.to_datum()),
@@ -50,7 +50,7 @@ pub fn generate<T: Type>(_call: Call) -> Result<Datum, Error> {
 /// Reads the settings, and announces the node.
 #[cold]
 #[inline(never)]
-fn configure<T: Type>(is_first: bool) -> Result<Draws<T>, Error> {
+fn configure<T: Type>(is_first: bool) -> Result<DrawSettings<T>, Error> {
     if T::SERVER_WIDE {
         if wal::is_in_recovery() {
             return Err(in_recovery::<T>());
@@ -58,10 +58,7 @@ fn configure<T: Type>(is_first: bool) -> Result<Draws<T>, Error> {
         T::Settings::from_settings()?;
         node::announce::<T>(is_first)?;
     }
-    let draws = draws::<T>();
-    if draws.is_shared {
-        memory::of_type::<T>()?;
-    }
+    let draws = draw_settings::<T>();
     T::process().draws.set(Some(draws));
     Ok(draws)
 }
@@ -70,12 +67,12 @@ fn configure<T: Type>(is_first: bool) -> Result<Draws<T>, Error> {
 ///
 /// The common settings do not apply to SERVER_WIDE types. With the generator scope "server", a clock rollback is an error, because a
 /// reset would break the order of IDs across sessions.
-pub fn draws<T: Type>() -> Draws<T> {
+pub fn draw_settings<T: Type>() -> DrawSettings<T> {
     let is_shared = T::SERVER_WIDE || settings::is_scope_server();
     let on_clock_rollback = if is_shared { OnClockRollback::Error } else { settings::on_clock_rollback() };
     // Refused settings have their defaults: no ID is generated with them.
     let settings = T::Settings::from_settings().unwrap_or_default();
-    Draws { changes: changes(), is_shared, context: Context { settings, on_clock_rollback, now: 0 } }
+    DrawSettings { changes: changes(), is_shared, context: Context { settings, on_clock_rollback, now: 0 } }
 }
 
 /// Waits until the clock reads a time, or for a part of that: an administrator may set the marks back. Waits within a tick are shorter.
@@ -105,7 +102,7 @@ pub fn generate_at<T: Type>(call: Call) -> Result<Datum, Error> {
 
 /// Takes one step from the state of this process.
 #[inline(always)]
-fn own_step<T: Type>(context: Context<T::Settings>) -> Result<Step<T>, Error> {
+fn draw_private<T: Type>(context: Context<T::Settings>) -> Result<Step<T>, Error> {
     let (now, generator) = (clock::now(), &T::process().generator);
     let state = generator.get().unwrap_or_default();
     let step = mark::private_step(state, DRAWING.from.get(), &Context { now, ..context }, &mut Random::get(now)?);

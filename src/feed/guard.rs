@@ -50,8 +50,8 @@ fn guard_of(call: Call, trigger: Trigger) -> Result<Guard, Error> {
     let column = trigger.column(arguments[0]).ok_or_else(|| no_column(trigger, arguments[0]))?;
     let system = system_of(&column, arguments.get(2), call.schema());
     let system = system.ok_or_else(|| no_column(trigger, arguments[0]))?;
-    // A trigger has no column, and its argument is a name, which a later column can have.
-    if !catalog::remembers_column(trigger.oid(), trigger.table_oid(), column.number) {
+    // The argument is a name, which another column can later get.
+    if !catalog::tie_to_column(trigger.oid(), trigger.table_oid(), column.number) {
         return Err(another_column(trigger, arguments[0]));
     }
     Ok(Guard { column: column.number, lag: lag_of(arguments[1])?, system })

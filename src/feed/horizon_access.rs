@@ -12,13 +12,13 @@ use crate::feed::prepared;
 use crate::pg::clock;
 use crate::pg::process::own_database;
 use crate::pg::transaction::{self, Snapshot};
-use crate::shared::marks::Backend;
+use crate::shared::marks::SharedMarks;
 use crate::shared::memory::{HorizonMemory, Published};
 
 /// This process's access to the shared memory.
 pub struct SharedHorizon {
     pub memory: &'static HorizonMemory,
-    pub marks: Backend,
+    pub marks: SharedMarks,
     own: (usize, Owner),
     /// The snapshot of the reader; `None` for the active one.
     pub snapshot: Option<Snapshot>,
@@ -26,10 +26,12 @@ pub struct SharedHorizon {
 
 impl SharedHorizon {
     pub fn new(memory: &'static HorizonMemory) -> Result<Self, Error> {
-        prepared::begin(memory);
+        if memory.header.since.load(Ordering::Acquire) == 0 {
+            prepared::begin(&memory.header);
+        }
         let (slot, own) = transaction::own();
         let own = (slot, Owner::new(own.pid, own.number));
-        Ok(Self { memory, marks: Backend::new()?, own, snapshot: None })
+        Ok(Self { memory, marks: SharedMarks::new()?, own, snapshot: None })
     }
 
     /// Records the bound of this process's transaction, if it has published one.
@@ -59,7 +61,7 @@ impl HorizonAccess for SharedHorizon {
     }
 
     fn raise_floor(&mut self) -> Result<i64, Error> {
-        protocol::floor(&mut self.marks)
+        protocol::raise_floor(&mut self.marks)
     }
 
     fn fence(&mut self) -> Result<(), Error> {

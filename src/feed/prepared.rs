@@ -50,14 +50,8 @@ pub fn locked_bounds() -> Vec<(u32, i64)> {
 }
 
 /// Before the first draw and the first horizon since the start of the server: transactions that were prepared before it have no entry.
-pub fn begin(HorizonMemory { header, .. }: &HorizonMemory) {
-    if header.since.load(Ordering::Acquire) == 0 {
-        begin_first(header);
-    }
-}
-
 #[cold]
-fn begin_first(Header { since, prepared, .. }: &Header) {
+pub fn begin(Header { since, prepared, .. }: &Header) {
     if !locked_bounds().is_empty() {
         prepared.fetch_add(1, Ordering::SeqCst);
     }

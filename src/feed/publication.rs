@@ -13,7 +13,7 @@ use crate::call::error::{self, Error};
 use crate::feed::horizon_access::SharedHorizon;
 use crate::pg::process::PerProcess;
 use crate::pg::{transaction, wal};
-use crate::shared::marks::{Backend, DRAWING};
+use crate::shared::marks::{DRAWING, SharedMarks};
 use crate::shared::{mark_sequence, memory};
 
 /// The transaction of this process that has begun to end, and whether it is being prepared.
@@ -27,18 +27,19 @@ pub fn register() {
 
 /// Whether the draws of this process need nothing of [`begin`]; `false` during recovery.
 #[inline(always)]
-pub fn has_begun(draws_shared: bool) -> bool {
-    let begun = if draws_shared { &DRAWING.learned } else { &DRAWING.published };
+pub fn has_begun(is_shared: bool) -> bool {
+    let begun = if is_shared { &DRAWING.begun_shared } else { &DRAWING.published };
     begun.get() == transaction::local()
 }
 
-/// Begins the generation of IDs in a transaction: before its first ID, publishes the transaction, and before the first of this process,
-/// finds the shared memory and reads the marks. Before the first ID from shared state, looks at what the database carries for these.
-/// With `anew`, also in a transaction that has begun: what the database carries may have changed. During recovery, a transaction writes
-/// nothing, and can outlast it. 53200 if not enough shared memory is left, as with all functions here.
+/// Begins the generation of IDs in a transaction: before its first ID, publishes the transaction. Before the first of this process, finds
+/// the shared memory, and before the first since the start of the server, reads the marks. Before the first ID from shared state, looks
+/// at what the database carries for these. With `anew`, also in a transaction that has begun: what the database carries may have changed.
+/// During recovery, a transaction writes nothing, and can outlast it. 53200 if not enough shared memory is left, as with all functions
+/// here.
 #[cold]
 #[inline(never)]
-pub fn begin(draws_shared: bool, anew: bool) -> Result<(), Error> {
+pub fn begin(is_shared: bool, anew: bool) -> Result<(), Error> {
     // A process that has published a transaction is never in recovery again.
     if DRAWING.published.get() == 0 && wal::is_in_recovery() {
         return Ok(());
@@ -46,10 +47,10 @@ pub fn begin(draws_shared: bool, anew: bool) -> Result<(), Error> {
     if anew || !has_begun(false) {
         publish()?;
     }
-    if draws_shared {
-        let arrived = protocol::learn(&mut Backend::new()?, Mark::Draws)?;
+    if is_shared {
+        let arrived = protocol::learn(&mut SharedMarks::new()?, Mark::Draws)?;
         DRAWING.arrived.set(arrived.max(DRAWING.arrived.get()));
-        DRAWING.learned.set(transaction::local());
+        DRAWING.begun_shared.set(transaction::local());
     }
     Ok(())
 }
@@ -60,8 +61,9 @@ fn publish() -> Result<(), Error> {
     let (local, mut from, mut arrived) = (transaction::local(), i64::MIN, 0);
     if let Some(memory) = memory::of_horizon(true)? {
         let mut access = SharedHorizon::new(memory)?;
-        arrived = if protocol::is_learned(&mut access.marks, Mark::Horizons)? { 0 } else { learn() };
+        arrived = if protocol::is_learned(&mut access.marks, Mark::Horizons)? { 0 } else { learn_horizons() };
         from = horizon::publish(&mut access)?.max(arrived);
+        // A callback of another library may draw after `on_event`.
         let (ending, is_prepared) = ENDING.get();
         if ending == local && !transaction::is_parallel_worker() {
             access.record(transaction::assign_own_number(), is_prepared)?;
@@ -71,7 +73,7 @@ fn publish() -> Result<(), Error> {
         DRAWING.first.set(from);
     }
     DRAWING.published.set(local);
-    DRAWING.learned.set(0);
+    DRAWING.begun_shared.set(0);
     DRAWING.from.set(from);
     DRAWING.arrived.set(arrived);
     Ok(())
@@ -82,8 +84,8 @@ fn publish() -> Result<(), Error> {
 /// Continues if the page or the sequence cannot be read or written: as long as that is so, there are no horizons, and only the clock is
 /// above those from before the start.
 #[cold]
-fn learn() -> i64 {
-    let look = || protocol::learn(&mut Backend::new()?, Mark::Horizons);
+fn learn_horizons() -> i64 {
+    let look = || protocol::learn(&mut SharedMarks::new()?, Mark::Horizons);
     // A parallel operation permits no subtransaction, in which errors of the server can be ignored as well. Those of the sequence are
     // not: what has arrived would be unknown.
     let learned = if transaction::is_parallel() { look() } else { error::attempt(look) };

@@ -11,7 +11,7 @@ use crate::feed::{publication, returned};
 use crate::pg::transaction::Snapshot;
 use crate::pg::{clock, process, wal};
 use crate::shared::id_type::Type;
-use crate::shared::marks::Backend;
+use crate::shared::marks::SharedMarks;
 
 /// `T_horizon() → T`
 ///
@@ -52,7 +52,7 @@ pub fn horizon_after<T: Type>(call: Call) -> Result<Datum, Error> {
 
 /// The last tick of which this server may have generated an ID. The marks include what is reserved.
 fn last_known<T: Type>() -> Result<u64, Error> {
-    let mut marks = Backend::new()?;
+    let mut marks = SharedMarks::new()?;
     let mut last = clock::now() + MAX_AHEAD_MICROS;
     for of in Mark::ALL {
         let arrived = protocol::learn(&mut marks, of)?;

@@ -40,9 +40,9 @@ fn scan_index(
     }
 }
 
-/// Whether a trigger depends on the column of its table with this number. If it depends on no column, it does from now on: unlike a
-/// name, the number stays with the column. A trigger without WHEN and list of columns has no dependency on one of its own.
-pub fn remembers_column(trigger: Oid, table: Oid, number: i32) -> bool {
+/// Lets a trigger depend on the column of its table with this number, unless it depends on one: unlike a name, the number stays with the
+/// column. Returns whether it depends on this one. A trigger without WHEN and list of columns has no dependency on one of its own.
+pub fn tie_to_column(trigger: Oid, table: Oid, number: i32) -> bool {
     let mut remembered = None;
     // SAFETY: the rows of the catalog have this form.
     unsafe {

@@ -39,7 +39,7 @@ pub fn wait_until(until: i64, event: &WaitEvent) {
     while left > 0 {
         wait(left, event);
         // A set latch ends the wait early. Returning here would be wrong: before `until`, the next step of a generator can be
-        // refused (ulidflake, `UlidflakeOverflow::Error`).
+        // refused.
         let still_left = until - now();
         if still_left > left {
             return;

@@ -1,7 +1,6 @@
 //! The server as it is: what differs between its versions, catalogs, clocks, pages and WAL, hooks, values in its memory, and memory of Rust.
-//!
-//! Knows nothing of this extension.
 
+pub mod allocator;
 pub mod buffer;
 pub mod catalog;
 pub mod clock;
@@ -11,7 +10,6 @@ pub mod nodes;
 pub mod paths;
 pub mod portal;
 pub mod process;
-pub mod reserve;
 pub mod server;
 pub mod transaction;
 pub mod trigger;

@@ -20,12 +20,12 @@ pub struct Process<T: Type> {
     /// The shared memory; `None` until it is looked up.
     pub memory: Cell<Option<&'static TypeMemory<Atomic<T>>>>,
     /// How the process draws; `None` before the first draw.
-    pub draws: Cell<Option<Draws<T>>>,
+    pub draws: Cell<Option<DrawSettings<T>>>,
 }
 
 /// What the draws of a type in this process have in common until a setting changes.
 #[derive(Clone, Copy)]
-pub struct Draws<T: Type> {
+pub struct DrawSettings<T: Type> {
     /// The value of [`changes`](crate::settings::changes) when the settings were read.
     pub changes: u32,
     /// Whether they are from the state that the backends share.

@@ -26,7 +26,7 @@ pub struct Drawing {
     /// The transaction that it has published.
     pub published: Cell<u32>,
     /// The transaction for whose draws from shared state it has looked at what the database carries.
-    pub learned: Cell<u32>,
+    pub begun_shared: Cell<u32>,
     /// The time at or above which it draws.
     pub from: Cell<i64>,
     /// The first value of `from` in the transaction.
@@ -38,7 +38,7 @@ pub struct Drawing {
 /// Set by [`begin`](crate::feed::publication::begin). A private generator that continues far above the clock raises `from`.
 pub static DRAWING: PerProcess<Drawing> = PerProcess::new(Drawing {
     published: Cell::new(0),
-    learned: Cell::new(0),
+    begun_shared: Cell::new(0),
     from: Cell::new(i64::MIN),
     first: Cell::new(i64::MIN),
     arrived: Cell::new(0),
@@ -57,12 +57,12 @@ fn start_in(era: u64, time: i64) -> u64 {
 }
 
 /// A backend's access to what the backends share.
-pub struct Backend {
+pub struct SharedMarks {
     memory: &'static MarksMemory,
     page: Option<MarkPage>,
 }
 
-impl Backend {
+impl SharedMarks {
     /// 53200 if not enough shared memory is left.
     pub fn new() -> Result<Self, Error> {
         Ok(Self { memory: memory::of_marks()?, page: None })
@@ -89,7 +89,7 @@ impl Backend {
     }
 }
 
-impl Marks for Backend {
+impl Marks for SharedMarks {
     type Error = Error;
 
     fn clock(&mut self) -> Result<i64, Error> {
@@ -220,7 +220,7 @@ impl Marks for Backend {
     }
 }
 
-impl<T: Type> Access<T> for Backend {
+impl<T: Type> Access<T> for SharedMarks {
     type Random = Random;
 
     fn word(&mut self) -> Result<Word<T>, Error> {

@@ -1,4 +1,5 @@
-//! What the processes of a server share: the memory and the word of each type, the marks with their page and sequences.
+//! What the processes of a server share: the memory and the word of each type, the marks with their page and sequences; and
+//! what each process keeps of them, and its random source.
 
 pub mod id_type;
 mod layouts;

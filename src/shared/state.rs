@@ -1,4 +1,4 @@
-//! What the backends share, except for readers: the marks and the state of each type. [`memory`](crate::shared::memory) finds it.
+//! What the backends share, except for the horizon: the marks and the state of each type. [`memory`](crate::shared::memory) finds it.
 
 use core::sync::atomic::AtomicI64;
 
@@ -21,7 +21,7 @@ pub struct MarksMemory {
 /// What the backends share of a mark. The protocol documents the fields.
 #[repr(C, align(64))]
 pub struct MarkMemory {
-    /// As `set_start` of the accesses packs it.
+    /// As `start_in` packs it.
     pub start: AtomicU64,
     pub reserved: AtomicI64,
     pub pending_until: AtomicI64,

@@ -5,7 +5,7 @@ use rand::Rng;
 use scru_ids::{Context, GeneratedId, Refusal, State, Step, Word};
 
 use crate::mark::{self, Mark};
-use crate::protocol::{Marks, begin, extend, locked, renew};
+use crate::protocol::{Marks, extend, locked, read_page, renew};
 
 /// Access to the word of a type.
 pub trait Access<T: GeneratedId>: Marks {
@@ -34,10 +34,10 @@ pub trait Access<T: GeneratedId>: Marks {
 pub fn draw<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<Option<Step<T>>, A::Error> {
     let era = access.era()?;
     if era == 0 {
-        return begin(access).map(|()| None);
+        return read_page(access).map(|()| None);
     }
     let (word, step) = next(access)?;
-    if word == Word::<T>::default() && mark::is_first::<T>(word, access.start(Mark::Draws)?) {
+    if word == Word::<T>::default() && mark::begins_without_mark::<T>(word, access.start(Mark::Draws)?) {
         let first = T::successor_state(access.clock()?);
         return access.swap(word, first.pack()).map(|_| None);
     }
@@ -62,7 +62,7 @@ pub fn draw<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<Option<Step<
     if access.era()? != era {
         return Ok(None);
     }
-    if reserved - end < mark::low(access.flush_time()) && access.is_due(reserved) {
+    if reserved - end < mark::last_part(access.flush_time()) && access.is_due(reserved) {
         renew(access, Mark::Draws, end_of_next::<T, A>, false)?;
     }
     Ok(Some(step))

@@ -74,7 +74,7 @@ pub trait HorizonAccess {
     fn now(&mut self) -> Result<i64, Self::Error>;
     /// Loads the floor: the [`start`](crate::protocol::Marks::start) of the horizons.
     fn floor(&mut self) -> Result<i64, Self::Error>;
-    /// Raises the floor to the clock, and returns it, as [`floor`](crate::protocol::floor).
+    /// Raises the floor to the clock, and returns it, as [`floor`](crate::protocol::raise_floor).
     fn raise_floor(&mut self) -> Result<i64, Self::Error>;
     /// Orders the preceding accesses before the following ones.
     fn fence(&mut self) -> Result<(), Self::Error>;

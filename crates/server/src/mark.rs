@@ -54,7 +54,7 @@ pub fn lead(of: Mark, flush: i64) -> i64 {
 }
 
 /// The length of the last part of a reservation. `flush` is as in [`lead`].
-pub fn low(flush: i64) -> i64 {
+pub fn last_part(flush: i64) -> i64 {
     LOW_MICROS.saturating_add(flush)
 }
 
@@ -71,7 +71,7 @@ pub fn before<T: GeneratedId>(time: i64, rng: &mut impl Rng) -> T::State {
 /// Whether a type begins on a server without a mark, from its word and the start. Rows can arrive without the page, as from the
 /// publisher of a logical subscriber, or lose it. So its word becomes [`successor_state`](GeneratedId::successor_state), above all IDs
 /// that were drawn with a right clock. Types with more random bits have none to avoid.
-pub fn is_first<T: GeneratedId>(word: Word<T>, start: i64) -> bool {
+pub fn begins_without_mark<T: GeneratedId>(word: Word<T>, start: i64) -> bool {
     T::SERVER_WIDE && word == Word::<T>::default() && start == 0
 }
 
@@ -121,8 +121,8 @@ pub fn delay<T: GeneratedId>(time: i64, now: i64, patience: i64) -> Option<Step<
     }
 }
 
-/// One step of a private generator, whose clock counts as reading at least `start`: a state in that tick would be left again if the
-/// clock is reset.
+/// One step of a private generator, whose clock counts as reading at least `start`. A raised state would not last: a clock that has moved
+/// back resets it.
 #[inline(always)]
 pub fn private_step<T: GeneratedId>(
     state: T::State,

@@ -122,14 +122,14 @@ pub fn locked<A: Marks, R>(access: &mut A, work: impl FnOnce(&mut A) -> Result<R
 }
 
 /// Reads the page, unless a process has done so since the start of the server. Creates none: private generators need no page.
-pub fn begin<A: Marks>(access: &mut A) -> Result<(), A::Error> {
+pub fn read_page<A: Marks>(access: &mut A) -> Result<(), A::Error> {
     if access.era()? != 0 {
         return Ok(());
     }
-    if access.has_page()? { locked(access, begin_locked) } else { access.set_era(1) }
+    if access.has_page()? { locked(access, read_page_locked) } else { access.set_era(1) }
 }
 
-fn begin_locked<A: Marks>(access: &mut A) -> Result<(), A::Error> {
+fn read_page_locked<A: Marks>(access: &mut A) -> Result<(), A::Error> {
     if access.era()? != 0 {
         return Ok(());
     }
@@ -175,7 +175,7 @@ fn renew_locked<A: Marks>(
     settle_locked(access, of)?;
     let Some(need) = need(access)? else { return Ok(None) };
     let reserved = access.reserved(of)?;
-    if reserved >= need.saturating_add(mark::low(access.flush_time())) {
+    if reserved >= need.saturating_add(mark::last_part(access.flush_time())) {
         return Ok(None);
     }
     let pending = access.pending(of)?;
@@ -220,7 +220,7 @@ pub fn learn<A: Marks>(access: &mut A, of: Mark) -> Result<i64, A::Error> {
     if is_learned(access, of)? {
         return Ok(0);
     }
-    begin(access)?;
+    read_page(access)?;
     let era = access.era()?;
     extend(access, of, era, None)
 }
@@ -269,7 +269,7 @@ fn adopt<A: Marks>(access: &mut A, of: Mark, time: i64, version: Lsn) -> Result<
 
 /// The time up to which a reader may receive rows if no transaction runs: raises the start of the horizons to the clock. The database
 /// carries it.
-pub fn floor<A: Marks>(access: &mut A) -> Result<i64, A::Error> {
+pub fn raise_floor<A: Marks>(access: &mut A) -> Result<i64, A::Error> {
     loop {
         let mut arrived = learn(access, Mark::Horizons)?;
         let now = |access: &mut A| Ok(access.start(Mark::Horizons)?.max(access.clock()?));
@@ -296,7 +296,7 @@ pub fn floor<A: Marks>(access: &mut A) -> Result<i64, A::Error> {
 /// server.
 pub fn raise_marks<A: Marks>(access: &mut A, time: i64) -> Result<(), A::Error> {
     let time = mark::after(time);
-    begin(access)?;
+    read_page(access)?;
     for of in Mark::ALL {
         raise(access, of, |_| Ok(time))?;
     }
@@ -320,7 +320,7 @@ pub fn set_marks<A: Marks>(access: &mut A, time: i64) -> Result<(), A::Error> {
 
 /// The time to which all was set back.
 fn set_marks_locked<A: Marks>(access: &mut A, time: i64) -> Result<i64, A::Error> {
-    begin_locked(access)?;
+    read_page_locked(access)?;
     let reserved = [access.reserved(Mark::Draws)?, access.reserved(Mark::Horizons)?];
     // First, and before the era. A backend that has loaded the reservation before has read an older clock, and discards its ID if it
     // swaps the word after that was read.

@@ -67,7 +67,7 @@ fn system<T: SqlId>() -> System {
         encrypted => [8, 16].contains(&length),
         walked => length == 8 || is_core,
         // The setting with the server's number; none if IDs contain no such number.
-        number_setting => T::NODE_SETTING,
+        node_setting => T::NODE_SETTING,
         tick,
         fields => fields.collect::<Vec<_>>(),
         // Two IDs for the examples, in ascending order.

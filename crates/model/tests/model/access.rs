@@ -537,7 +537,7 @@ macro_rules! protocol {
                 _ => $($words)::+::draw::<scru_ids::Scru64, _>(run).map(crate::access::drawn),
             },
             learn: |run, of| $($module)::+::learn(run, of),
-            floor: |run| $($module)::+::floor(run),
+            floor: |run| $($module)::+::raise_floor(run),
             set_marks: |run, time| $($module)::+::set_marks(run, time),
             raise_marks: |run, time| $($module)::+::raise_marks(run, time),
             lower_word: |run, kind, time| match kind {

@@ -27,7 +27,7 @@ fn is_called(function: &str, bounds: &Bounds) -> bool {
         "change_carried" => bounds.mark_sets + bounds.mark_raises > 0,
         "adopt" => arrives,
         "learn" => arrives || bounds.horizons > 0,
-        "floor" => bounds.horizons > 0,
+        "raise_floor" => bounds.horizons > 0,
         "raise" => arrives || bounds.horizons > 0 || bounds.mark_raises > 0,
         _ => true,
     }

@@ -5,38 +5,38 @@ pub const HARMLESS: &[&str] = &[
     // What is known only spares a look at the sequence, which finds the same.
     "learn: without if is_learned(of)?",
     "learn: without return Ok(0) in if is_learned(of)?",
-    "learn: if is_learned(of)? after begin(access)?",
+    "learn: if is_learned(of)? after read_page(access)?",
     // What is known of the era before the first is looked up again.
-    "learn: begin(access)? after let era",
+    "learn: read_page(access)? after let era",
     // The sequence was extended, or by another backend, which has read the same reservation. Restores wait for the transaction.
     "draw: without return Ok(mark::delay(arrived, clock()?, 0)) in if known.era != era || end > known.until",
     // A start that is not durable yet is not returned.
     "raise: if reserved(of)? < raised after if raise_start(of, era, raised)? && reserved(of)? >= raised",
     // Each transaction of a world begins by reading the page. The superuser's function may be the first to do so.
-    "raise_marks: without begin(access)?",
+    "raise_marks: without read_page(access)?",
     // The era concerns draws of this server, the sequences those of others.
     "raise_marks: locked(|access| { let era = era()?; set_era(era + 1) })? after Mark::ALL.into_iter().try_for_each(|of| \
      change_carried(of, |carried, _| carried.max(time)))",
     // They spare the lock of the page, under which the era is looked at again.
-    "begin: without if era()? != 0",
-    "begin: without return Ok(()) in if era()? != 0",
+    "read_page: without if era()? != 0",
+    "read_page: without return Ok(()) in if era()? != 0",
     // Before the era has begun, nobody loads either.
-    "begin_locked: set_start(of, 1, durable)? after reserve(of, durable)?",
+    "read_page_locked: set_start(of, 1, durable)? after reserve(of, durable)?",
     // What is loaded while there is no era is thrown away.
     "draw: if era == 0 after let (word, step)",
     // A renewal changes nothing that the process knows, and is repeated after a failure.
     "draw: if end > reserved after let known",
     // The ID is discarded all the same.
-    "draw: if era()? != era after if reserved - end < mark::low(flush_time()) && is_due(reserved)",
+    "draw: if era()? != era after if reserved - end < mark::last_part(flush_time()) && is_due(reserved)",
     // Without a renewal ahead of need, a draw waits for the flush. Without the settlement, so does the next one.
-    "draw: without if reserved - end < mark::low(flush_time()) && is_due(reserved)",
+    "draw: without if reserved - end < mark::last_part(flush_time()) && is_due(reserved)",
     "renew_locked: without settle_locked(of)?",
     // The first step makes an ID, which is thrown away.
-    "draw: if word == Word::default() && mark::is_first(word, start(Mark::Draws)?) after let Step::Made(state, id)",
+    "draw: if word == Word::default() && mark::begins_without_mark(word, start(Mark::Draws)?) after let Step::Made(state, id)",
     // What the process knows is its own.
-    "floor: if reserved(Mark::Horizons)? < floor after let known",
+    "raise_floor: if reserved(Mark::Horizons)? < floor after let known",
     // An extension that is not needed finds that.
-    "floor: if arrived > 0 || known.era == era && floor <= known.until after arrived = extend(Mark::Horizons, era, Some(floor))?",
+    "raise_floor: if arrived > 0 || known.era == era && floor <= known.until after arrived = extend(Mark::Horizons, era, Some(floor))?",
     // Whoever draws without a reservation has loaded one before, and an older clock before that.
     "set_marks_locked: set_era(era)? after let new",
     // If the mark has arrived, the reservation is not used.

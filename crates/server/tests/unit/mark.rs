@@ -115,7 +115,7 @@ fn a_reservation_outlasts_slow_flushes() {
         [0, 800_000, 4_000_000, 4_000_001, i64::MAX].map(|flush| lead(Mark::Draws, flush)),
         [700_000, 2_300_000, 8_700_000, 8_700_000, 8_700_000]
     );
-    assert_eq!([0, 800_000, i64::MAX].map(low), [350_000, 1_150_000, i64::MAX]);
+    assert_eq!([0, 800_000, i64::MAX].map(last_part), [350_000, 1_150_000, i64::MAX]);
 }
 
 #[test]

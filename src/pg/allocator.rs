@@ -67,7 +67,7 @@ impl Reserve {
 
 /// Whether the system has refused an allocation since the last call.
 #[inline(always)]
-pub fn has_served() -> bool {
+pub fn has_run_out() -> bool {
     RESERVE.has_served.get() && RESERVE.has_served.replace(false)
 }
 
