@@ -13,7 +13,7 @@ import pytest
 from idtypes import SCRU64, SCRU128, TYPES
 from plans import explain
 from server import MAJOR
-from test_dump import carry, schema
+from test_dump import schema
 from test_sanity import bare, expressions, resolutions  # noqa: F401  (a fixture)
 
 PAGE = (Path(__file__).parents[3] / "docs" / "text.md").read_text()
@@ -153,7 +153,8 @@ def test_dump_and_restore(server, new_database, form):
     with source.connect() as connection:
         connection.execute(f"CREATE SCHEMA ids; {CREATE.replace(' CASCADE', ' SCHEMA ids CASCADE')}")
         connection.execute(f"SET search_path = public, ids; {DEPENDENTS}")
-    carry(server, source.name, target.name, form)
+    restore = server.pg_restore if form == "custom" else server.psql
+    restore(target.name, server.pg_dump(source.name, f"--format={form}"))
     assert schema(server, target.name) == schema(server, source.name)
     with target.connect() as connection:
         assert connection.execute("SELECT * FROM shop.found").fetchone() == (100,)
