@@ -8,12 +8,8 @@ pub const HARMLESS: &[&str] = &[
     "learn: if is_learned(of)? after read_page(access)?",
     // What is known of the era before the first is looked up again.
     "learn: read_page(access)? after let era",
-    // The sequence was extended, or by another backend, which has read the same reservation. Restores wait for the transaction.
-    "draw: without return Ok(mark::delay(arrived, clock()?, 0)) in if known.era != era || end > known.until",
     // A start that is not durable yet is not returned.
     "raise: if reserved(of)? < raised after if raise_start(of, era, raised)? && reserved(of)? >= raised",
-    // Each transaction of a world begins by reading the page. The superuser's function may be the first to do so.
-    "raise_marks: without read_page(access)?",
     // The era concerns draws of this server, the sequences those of others.
     "raise_marks: locked(|access| { let era = era()?; set_era(era + 1) })? after Mark::ALL.into_iter().try_for_each(|of| \
      change_carried(of, |carried, _| carried.max(time)))",
