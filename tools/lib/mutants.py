@@ -3,8 +3,8 @@ With words, runs the changes whose names contain one of them; JOBS of them at a 
 
 A change has a text that occurs once in a file (white space does not matter), and its replacement: an expression.
 Without a replacement, the text is a statement or an arm of a `match`, which is removed. A third text is the reason if
-no test can notice the change. `tests` has the concerns that should notice it, as for `make check`. A file `since 16`
-has changes of branches for this version and later ones.
+no test can notice the change. The concerns that should notice a file's changes come first, as for `make check`. A file
+`since 16` has changes of branches for this version and later ones.
 
 All changes of Rust are compiled into one library, in a copy of the tree. The environment variable MUTANT selects one. A
 change of the SQL is installed by itself."""
@@ -87,9 +87,9 @@ def stored() -> list[Mutant]:
     """Returns all changes, with their numbers from 1."""
     mutants, number = [], count(1)
     contents = (tomllib.loads(path.read_text()) for path in sorted(STORED.glob("*.toml")))
-    for name, entry in chain.from_iterable(map(dict.items, contents)):
+    for name, (tests, *changes) in chain.from_iterable(map(dict.items, contents)):
         file, _, since = name.partition(" since ")
-        mutants += [Mutant(next(number), file, since, entry["tests"], *change) for change in entry["mutants"]]
+        mutants += [Mutant(next(number), file, since, tests, *change) for change in changes]
     return mutants
 
 
