@@ -19,12 +19,10 @@ $$);
 -- The planner uses the indexes.
 SET enable_seqscan = off;
 SELECT * FROM each_type($$
-    SELECT operator, replace(plan_of(format('SELECT FROM $T_minmax WHERE id %s %L', operator, id)), id::text, 'ID')
-    FROM unnest('{<,<=,=,>=,>}'::text[]) AS operator, (SELECT id FROM $T_ids LIMIT 1) AS q
-$$);
-SELECT * FROM each_type($$
-    SELECT operator, replace(plan_of(format('SELECT FROM $T_multi WHERE id %s %L', operator, id)), id::text, 'ID')
-    FROM unnest('{<,<=,=,>=,>}'::text[]) AS operator, (SELECT id FROM $T_ids LIMIT 1) AS q
+    SELECT source, operator, replace(plan_of(format('SELECT FROM %s WHERE id %s %L', source, operator, id)), id::text, 'ID')
+    FROM unnest('{$T_minmax,$T_multi}'::text[]) AS source, unnest('{<,<=,=,>=,>}'::text[]) AS operator,
+         (SELECT id FROM $T_ids LIMIT 1) AS q
+    ORDER BY source, operator COLLATE "C"
 $$);
 SELECT * FROM each_type($$
     SELECT replace(plan_of(format('SELECT FROM $T_bloom WHERE id = %L', id)), id::text, 'ID') FROM $T_ids LIMIT 1

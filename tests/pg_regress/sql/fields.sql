@@ -31,6 +31,3 @@ SELECT * FROM each_type($$
         unnest('{-1, 0, 24, 25, 2147483647, NULL::integer}'::text[]) AS parameter
     WHERE jsonb_typeof(value) = 'object' ORDER BY key, parameter
 $$);
-
--- Every vector has fields.
-SELECT * FROM each_type($$ SELECT source, text FROM valid WHERE type = '$T' AND fields = '{}' $$);

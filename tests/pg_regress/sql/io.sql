@@ -2,12 +2,6 @@
 \getenv here PG_ABS_SRCDIR
 \i :here/setup.psql
 
--- Every type has vectors.
-SELECT * FROM each_type($$
-    SELECT (SELECT count(*) >= 10 FROM valid WHERE type = '$T') AS valid,
-           (SELECT count(*) >= 10 FROM malformed WHERE type = '$T') AS malformed
-$$);
-
 -- Output is the text of the vectors. Input accepts each form that they list.
 SELECT * FROM each_type($$
     SELECT source, text, id FROM valid, CAST(text AS $T) AS id WHERE type = '$T' AND id::text <> text
@@ -103,19 +97,20 @@ SELECT * FROM each_type($$
     SELECT ARRAY(SELECT received('$T', array_agg(bytes))) = array_agg(bytes) || array_agg(bytes) FROM valid WHERE type = '$T'
 $$);
 
--- Bytes of the wrong length and bytes above the largest ID raise an error.
+-- Bytes of the wrong length and bytes above the largest ID raise an error, as in a cast.
+CREATE TABLE readers AS SELECT unnest('{"SELECT received(%L, ARRAY[%L::bytea])", "SELECT CAST(%2$L::bytea AS %1$s)"}'::text[]) AS reader;
 SELECT * FROM each_type($$
-    SELECT number, error FROM types,
+    SELECT reader, number, error FROM types, readers,
         unnest(ARRAY[0, 1, length - 1, length + 1, 2 * length, 1000]) AS number,
-        error_of(format('SELECT received(%L, ARRAY[%L::bytea])', name, decode(repeat('00', number), 'hex'))) AS error
+        error_of(format(reader, name, decode(repeat('00', number), 'hex'))) AS error
     WHERE name = '$T' AND error IS DISTINCT FROM
         format('22P03 incorrect binary data format for type $T / DETAIL Expected %s bytes, but received %s.', length, number)
 $$);
-SELECT error_of($$SELECT received('scru128', ARRAY['\x0123456789'::bytea])$$);
+SELECT error_of(format(reader, 'scru128', '\x0123456789')) FROM readers;
 SELECT * FROM each_type($$
-    SELECT error IS NOT DISTINCT FROM CASE WHEN by_value THEN format(
+    SELECT reader, error IS NOT DISTINCT FROM CASE WHEN by_value THEN format(
         '22003 value "\xffffffffffffffff" is out of range for type $T / DETAIL The largest $T is "%s".', largest('$T')) END
-    FROM types, error_of(format('SELECT received(%L, ARRAY[%L::bytea])', name, decode(repeat('ff', length), 'hex'))) AS error
+    FROM types, readers, error_of(format(reader, name, decode(repeat('ff', length), 'hex'))) AS error
     WHERE name = '$T'
 $$);
 

@@ -22,10 +22,8 @@ RESET scru.on_clock_rollback;
 SHOW scru.on_clock_rollback;
 
 -- Other values raise an error.
-SELECT name, error_of(format('SET %s = %L', name, 'nonsense'))
-FROM pg_settings WHERE name LIKE 'scru.%' AND context = 'user' ORDER BY name;
-SELECT name, error_of(format('SET %s = %L', name, ''))
-FROM pg_settings WHERE name LIKE 'scru.%' AND context = 'user' ORDER BY name;
+SELECT name, error_of(format('SET %s = %L', name, value))
+FROM pg_settings, unnest('{nonsense,""}'::text[]) AS value WHERE name LIKE 'scru.%' AND context = 'user' ORDER BY name, value;
 
 -- A session cannot change the other settings, except for the superuser's scru.node_hosts.
 SELECT name, error_of(format('SET %s = %L', name, boot_val))

@@ -50,13 +50,10 @@ SELECT * FROM each_type(in_order('$T_indexed', 'id'));
 SELECT * FROM each_type(in_order('$T_indexed', 'id DESC'));
 SELECT * FROM each_type($$
     SELECT source, text FROM valid
-    WHERE type = '$T' AND (SELECT count(*) FROM $T_indexed WHERE id = text::$T)
-                       <> (SELECT count(*) FROM $T_indexed WHERE bytes = valid.bytes)
-$$);
-SELECT * FROM each_type($$
-    SELECT source, text FROM valid
-    WHERE type = '$T' AND (SELECT count(*) FROM $T_indexed WHERE id > text::$T)
-                       <> (SELECT count(*) FROM $T_indexed WHERE bytes > valid.bytes)
+    WHERE type = '$T' AND ((SELECT count(*) FROM $T_indexed WHERE id = text::$T)
+                        <> (SELECT count(*) FROM $T_indexed WHERE bytes = valid.bytes)
+                        OR (SELECT count(*) FROM $T_indexed WHERE id > text::$T)
+                        <> (SELECT count(*) FROM $T_indexed WHERE bytes > valid.bytes))
 $$);
 RESET enable_seqscan;
 RESET enable_sort;
