@@ -4,19 +4,13 @@ mod common;
 
 use std::collections::BTreeSet;
 
-use common::{SplitMix, bytes, from_bytes, tests};
+use common::{SplitMix, bytes, check, from_bytes, tests};
 use proptest::prelude::*;
-use proptest::test_runner::{TestCaseResult, TestRunner};
 use scru_ids::{FieldValue, Getter, MAX_TEXT_LEN, ParseError, ParseErrorKind, SqlId, Stored};
 
 /// Characters that are not digits in any type's alphabet: the neighbors of the digits in ASCII, control characters, spaces,
 /// signs, characters of two, three and four bytes, and some that Unicode case conversion turns into ASCII letters.
 const NO_DIGITS: &str = "/:@[`{\u{1}\u{7f} \t\n+-_\u{80}\u{e9}\u{131}\u{17f}\u{7ff}\u{800}\u{212a}\u{feff}\u{ff10}\u{ffff}\u{10000}\u{10ffff}";
-
-fn check<S: Strategy>(strategy: S, test: impl Fn(S::Value) -> TestCaseResult) {
-    let config = ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() };
-    TestRunner::new(config).run(&strategy, test).unwrap_or_else(|failure| panic!("{failure}"));
-}
 
 fn ticks<T: SqlId>() -> impl Strategy<Value = u64> {
     let max = T::TICKS.max;
@@ -176,20 +170,14 @@ fn a_wrong_digit_is_named_by_its_position<T: SqlId>() {
     });
 }
 
-fn too_few_digits_are_reported_at_the_end<T: SqlId>() {
+fn a_wrong_number_of_digits_is_reported_with_its_position<T: SqlId>() {
     check((ids::<T>(), 0..T::TEXT_LEN), |(id, position)| {
-        let kind = ParseErrorKind::WrongLength { expected: T::TEXT_LEN, received: position };
-        let error = ParseError { kind, position };
-        prop_assert_eq!(id.to_string()[..position].parse::<T>(), Err(error));
-        Ok(())
-    });
-}
-
-fn a_digit_too_many_is_named_by_its_position<T: SqlId>() {
-    check(ids::<T>(), |id| {
-        let kind = ParseErrorKind::WrongLength { expected: T::TEXT_LEN, received: T::TEXT_LEN + 1 };
-        let error = ParseError { kind, position: T::TEXT_LEN };
-        prop_assert_eq!(format!("{id}0").parse::<T>(), Err(error));
+        let error = |received, position| {
+            let kind = ParseErrorKind::WrongLength { expected: T::TEXT_LEN, received };
+            Err(ParseError { kind, position })
+        };
+        prop_assert_eq!(id.to_string()[..position].parse::<T>(), error(position, position));
+        prop_assert_eq!(format!("{id}0").parse::<T>(), error(T::TEXT_LEN + 1, T::TEXT_LEN));
         Ok(())
     });
 }
@@ -278,8 +266,7 @@ macro_rules! test_type {
             every_bit_belongs_to_the_timestamp_or_a_field
             fields_are_no_wider_than_declared
             a_wrong_digit_is_named_by_its_position
-            too_few_digits_are_reported_at_the_end
-            a_digit_too_many_is_named_by_its_position
+            a_wrong_number_of_digits_is_reported_with_its_position
             digits_above_the_largest_are_out_of_range
             arbitrary_bytes_are_refused_where_they_stop_being_digits
             an_id_lies_within_its_tick

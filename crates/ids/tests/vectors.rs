@@ -96,25 +96,17 @@ fn facts_are_those_of_the_type<T: GeneratedId>() {
     }
 }
 
-fn texts_are_written_as_they_are_read<T: SortableId>() {
+fn texts_bytes_and_times_are_exact<T: SortableId>() {
     for (valid, id) in Vectors::ids::<T>() {
-        assert_eq!(id.to_string(), valid.text, "{}", valid.source);
-    }
-}
-
-fn other_forms_denote_the_same_id<T: SortableId>() {
-    for (valid, id) in Vectors::ids::<T>() {
-        for text in &valid.also_read {
-            assert_eq!(text.parse(), Ok(id), "{text}: {}", valid.source);
+        let Valid { source, text, .. } = &valid;
+        assert_eq!(id.to_string(), *text, "{source}");
+        for other in &valid.also_read {
+            assert_eq!(other.parse(), Ok(id), "{other}: {source}");
         }
-    }
-}
-
-fn bytes_are_big_endian<T: SortableId>() {
-    for (valid, id) in Vectors::ids::<T>() {
-        assert_eq!(hex(id.to_stored().to_bytes().as_ref()), valid.bytes, "{}", valid.text);
+        assert_eq!(hex(id.to_stored().to_bytes().as_ref()), valid.bytes, "{text}");
         let stored = T::Stored::from_bytes(&unhex(&valid.bytes)).expect("as many bytes as the type has");
-        assert_eq!(T::from_stored(stored), Some(id), "{}", valid.text);
+        assert_eq!(T::from_stored(stored), Some(id), "{text}");
+        assert_eq!(id.timestamp_micros(), valid.timestamp_micros, "{text}");
     }
 }
 
@@ -148,12 +140,6 @@ fn other_formats_hold_the_bytes<T: SortableId + Serialize + DeserializeOwned>() 
         assert_eq!(error.to_string(), format!("expected {} bytes, but received {length}", T::Stored::LEN));
         let postcard = postcard::to_allocvec(&bytes).unwrap();
         assert_eq!(postcard::from_bytes::<T>(&postcard), Err(postcard::Error::SerdeDeCustom));
-    }
-}
-
-fn timestamps_are_exact<T: SortableId>() {
-    for (valid, id) in Vectors::ids::<T>() {
-        assert_eq!(id.timestamp_micros(), valid.timestamp_micros, "{}", valid.text);
     }
 }
 
@@ -229,12 +215,9 @@ macro_rules! test_type {
     ($name:ident, $Id:ident) => {
         tests! { $name, $Id:
             facts_are_those_of_the_type
-            texts_are_written_as_they_are_read
-            other_forms_denote_the_same_id
-            bytes_are_big_endian
+            texts_bytes_and_times_are_exact
             human_readable_formats_hold_the_text
             other_formats_hold_the_bytes
-            timestamps_are_exact
             fields_are_exact_and_complete
             malformed_texts_are_refused_with_their_position
             wide_ids_begin_with_the_timestamp

@@ -5,9 +5,8 @@ mod common;
 
 use std::collections::HashSet;
 
-use common::{Simulation, SplitMix, bytes, from_bytes};
+use common::{Simulation, SplitMix, bytes, check, from_bytes};
 use proptest::prelude::*;
-use proptest::test_runner::{TestCaseResult, TestRunner};
 use scru_ids::{GeneratedId, Stored};
 use scru_server::SortKeys;
 
@@ -81,28 +80,17 @@ fn duplicates_share_their_key<T: GeneratedId>() {
     assert_in_order_however_they_come([&ids[..], &ids, &ids].concat());
 }
 
-fn random_ids_of_a_few_milliseconds_are_in_order<T: GeneratedId>() {
-    let mut rng = SplitMix(7);
-    let ids = (0..200_000).map(|_| T::random_of(1_793_534_400_000 + rng.below(3), &mut rng)).collect();
-    assert_in_order_however_they_come(ids);
-}
-
-fn random_ids_of_all_times_are_in_order<T: GeneratedId>() {
-    let mut rng = SplitMix(8);
-    let ids = (0..200_000).map(|_| T::random_of(rng.below(T::TICKS.max), &mut rng)).collect();
-    assert_in_order_however_they_come(ids);
-}
-
-fn ids_of_a_far_future_are_in_order<T: GeneratedId>() {
-    let mut rng = SplitMix(9);
-    let around = |tick: u64, rng: &mut SplitMix| tick - 3 + rng.below(7);
+/// Of a few milliseconds, of all times, and of a far future.
+fn random_ids_are_in_order<T: GeneratedId>() {
+    let assert_order = |count, tick: &dyn Fn(&mut SplitMix) -> u64| {
+        let mut rng = SplitMix(7);
+        let ids = (0..count).map(|_| T::random_of(tick(&mut rng), &mut rng));
+        assert_in_order_however_they_come(ids.chain([T::MIN, T::MAX]).collect());
+    };
     let far = [FIRST_FAR, 2 * FIRST_FAR, 4 * FIRST_FAR, T::TICKS.max - 3];
-    let ids = (0..50_000).map(|_| {
-        let tick = around(rng.pick(&far), &mut rng);
-        T::random_of(tick, &mut rng)
-    });
-    let ids: Vec<_> = ids.chain([T::MIN, T::MAX]).collect();
-    assert_in_order_however_they_come(ids);
+    assert_order(200_000, &|rng| 1_793_534_400_000 + rng.below(3));
+    assert_order(200_000, &|rng| rng.below(T::TICKS.max));
+    assert_order(50_000, &|rng| rng.pick(&far) - 3 + rng.below(7));
 }
 
 /// The first milliseconds have an origin, later ones have none. Both recur several times.
@@ -144,11 +132,6 @@ fn ids_around_the_bounds_of_the_exact_places_are_in_order<T: GeneratedId>() {
         assert_in_order(&ids);
         Ok(())
     });
-}
-
-fn check<S: Strategy>(strategy: S, test: impl Fn(S::Value) -> TestCaseResult) {
-    let config = ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() };
-    TestRunner::new(config).run(&strategy, test).unwrap_or_else(|failure| panic!("{failure}"));
 }
 
 /// Returns the number of distinct keys of a millisecond's IDs at these distances from its origin.
@@ -208,9 +191,7 @@ macro_rules! test_type {
             bulk_ids_have_distinct_keys
             a_millisecond_with_more_ids_than_exact_places_is_in_order
             duplicates_share_their_key
-            random_ids_of_a_few_milliseconds_are_in_order
-            random_ids_of_all_times_are_in_order
-            ids_of_a_far_future_are_in_order
+            random_ids_are_in_order
             ids_of_more_milliseconds_than_slots_are_in_order
             origins_are_kept_up_to_a_limit
             ids_around_the_bounds_of_the_exact_places_are_in_order

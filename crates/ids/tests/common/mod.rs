@@ -2,9 +2,12 @@
 #![allow(dead_code, unused_imports, unused_macros)]
 
 use std::convert::Infallible;
+use std::fmt::{Debug, Display};
 
+use proptest::strategy::Strategy;
+use proptest::test_runner::{Config, TestCaseResult, TestRunner};
 use rand::{Rng, TryRng};
-use scru_ids::{Context, GeneratedId, OnClockRollback, SortableId, State, Step, Stored};
+use scru_ids::{Context, GeneratedId, OnClockRollback, ParseError, ParseErrorKind, SortableId, State, Step, Stored};
 
 /// Declares a module with a test for each of these generic functions, which a macro calls for each type.
 macro_rules! tests {
@@ -21,6 +24,12 @@ pub(crate) use tests;
 
 /// 2026-11-01 12:00 UTC, in microseconds since 1970-01-01 UTC: the start of simulated clocks.
 pub const NOON: i64 = 1_793_534_400_000_000;
+
+/// Asserts a property of 2,000 values.
+pub fn check<S: Strategy>(strategy: S, test: impl Fn(S::Value) -> TestCaseResult) {
+    let config = Config { cases: 2_000, failure_persistence: None, ..Config::default() };
+    TestRunner::new(config).run(&strategy, test).unwrap_or_else(|failure| panic!("{failure}"));
+}
 
 /// SplitMix64: a sufficiently random source, fast without optimization, with the same numbers in every run.
 #[derive(Clone)]
@@ -69,7 +78,7 @@ impl SplitMix {
 }
 
 /// Values of all magnitudes, many of them with runs of zeros or ones.
-pub fn values(count: usize) -> impl Iterator<Item = u128> {
+pub fn values(count: usize) -> impl ExactSizeIterator<Item = u128> {
     let mut rng = SplitMix(128);
     let mut word = move || u128::from(rng.next_u64()) << 64 | u128::from(rng.next_u64());
     (0..count).map(move |number| match number % 4 {
@@ -95,6 +104,34 @@ pub fn mutated(text: &str, others: &str, rng: &mut SplitMix) -> String {
         }
     }
     text.into_iter().collect()
+}
+
+/// Asserts that a type and its reference crate accept or refuse mutations of these texts alike, with the position of an invalid
+/// digit.
+pub fn compare_mutated<V: Debug + PartialEq, E: Debug + Display>(
+    texts: impl ExactSizeIterator<Item = String>,
+    parse: impl Fn(&[u8]) -> Result<V, ParseError>,
+    parse_theirs: impl Fn(&str) -> Result<V, E>,
+) {
+    let (mut rng, count, mut accepted, mut placed) = (SplitMix(25), texts.len(), 0, 0);
+    for text in texts {
+        let text = mutated(&text, CHARACTERS, &mut rng);
+        match (parse(text.as_bytes()), parse_theirs(&text)) {
+            (Ok(ours), Ok(theirs)) => {
+                assert_eq!(ours, theirs, "{text}");
+                accepted += 1;
+            }
+            (Err(ours), Err(theirs)) => {
+                if let Some((_, position)) = theirs.to_string().rsplit_once("' at ") {
+                    let position = position.parse().unwrap();
+                    assert_eq!((ours.kind, ours.position), (ParseErrorKind::InvalidDigit, position), "{text}");
+                    placed += 1;
+                }
+            }
+            (ours, theirs) => panic!("{text}: {ours:?}, reference: {theirs:?}"),
+        }
+    }
+    assert!(accepted > count / 20 && placed > count / 5, "{accepted} accepted, {placed} invalid digits");
 }
 
 /// Random numbers, of which some are the maximum or close to it, so that counters overflow.

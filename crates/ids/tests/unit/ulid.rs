@@ -34,15 +34,6 @@ fn the_example_of_the_specification_ends_at_the_last_id_of_its_millisecond() {
 }
 
 #[test]
-fn after_a_larger_rollback_a_step_is_refused_with_the_distance_or_restarts_at_the_clock() {
-    let refused = step::<Ulid>(used(NOON, 7), &at(NOON - 10_001), &[]);
-    assert_eq!(refused, Step::Refused(Refusal::ClockMovedBack(10_001_000)));
-    let context = Context { on_clock_rollback: OnClockRollback::Reset, ..at(NOON - 10_001) };
-    let made = step::<Ulid>(used(NOON, 7), &context, &[Bits32(0), Bits64(5)]);
-    assert_eq!(made, Step::Made(used(NOON - 10_001, 5), Ulid::from_fields(NOON - 10_001, 5)));
-}
-
-#[test]
 fn a_state_packs_into_the_last_id() {
     let state = used(0x1234_5678_9abc, 0xdef0_1234_5678_9abc_def0);
     assert_eq!(state.pack(), 0x1234_5678_9abc_def0_1234_5678_9abc_def0);

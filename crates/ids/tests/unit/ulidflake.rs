@@ -98,6 +98,8 @@ fn within_a_millisecond_randomness_is_counted_up_by_n() {
     assert_eq!(made(used(id(TICK, 7)), NOON, STAND_ALONE, &[Bits32(0xffff_ff01)]), id(TICK, 8));
     assert_eq!(made(used(id(TICK, 7)), NOON + 999, STAND_ALONE, &[Bits32(u32::MAX)]), id(TICK, 7 + 255));
     assert_eq!(made(used(scalable(TICK, 7)), NOON, SCALABLE, &[Bits32(3)]), scalable(TICK, 10));
+    assert_eq!(made(used(id(TICK, 0xf_ff00)), NOON, STAND_ALONE, &[Bits32(255)]), id(TICK, 0xf_ffff), "the last value");
+    assert_eq!(made(used(scalable(TICK, 0x7f00)), NOON, SCALABLE, &[Bits32(255)]), scalable(TICK, 0x7fff));
 }
 
 #[test]
@@ -156,21 +158,10 @@ fn a_millisecond_has_room_for_4096_ids_or_128_on_average() {
 }
 
 #[test]
-fn randomness_is_used_to_its_last_value() {
-    assert_eq!(made(used(id(TICK, 0xf_ff00)), NOON, STAND_ALONE, &[Bits32(255)]), id(TICK, 0xf_ffff));
-    assert_eq!(made(used(scalable(TICK, 0x7f00)), NOON, SCALABLE, &[Bits32(255)]), scalable(TICK, 0x7fff));
-}
-
-#[test]
-fn overflow_is_refused_if_on_overflow_is_error() {
-    let refused = Step::Refused(Refusal::Exhausted);
+fn overflow_is_refused_if_on_overflow_is_error_and_the_clock_is_not_behind() {
+    let (refused, wait) = (Step::Refused(Refusal::Exhausted), Step::Wait(NOON + 1_000));
     assert_eq!(refusal_or_wait(id(TICK, 0xf_ffff), NOON, refusing(STAND_ALONE), &[Bits32(1)]), refused);
     assert_eq!(refusal_or_wait(scalable(TICK, 0x7fff), NOON, refusing(SCALABLE), &[Bits32(1)]), refused);
-}
-
-#[test]
-fn overflow_waits_for_a_clock_that_is_behind() {
-    let wait = Step::Wait(NOON + 1_000);
     assert_eq!(refusal_or_wait(id(TICK, 0xf_ffff), NOON - 1, refusing(STAND_ALONE), &[Bits32(1)]), wait);
     assert_eq!(refusal_or_wait(id(TICK, 0xf_ffff), NOON - SECOND, refusing(STAND_ALONE), &[Bits32(1)]), wait);
 }
