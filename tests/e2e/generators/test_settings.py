@@ -8,7 +8,7 @@ what one session sees of all settings, and crates/ids the syntax of a node.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 
 import psycopg
 import pytest
@@ -19,15 +19,8 @@ from marks import create
 from server import MAJOR, Server, wait_until
 
 NODE, NUMBER = "scru.scru64_node", "scru.ulidflake_scalability"
-CONFIGURED = {NODE: "1/4", NUMBER: "5"}
-FOREIGN = {NODE: "2/4", NUMBER: "6"}
-OTHER = {NODE: "9/4", NUMBER: "9"}
-DEFAULTS = {NODE: "0/4", NUMBER: "-1"}
-MALFORMED = {NODE: "300/8", NUMBER: "32"}
-NO_NUMBER = {NODE: "abc", NUMBER: "abc"}
-DRAWN = {NODE: "scru64_node_id(gen_scru64(), 4)", NUMBER: "ulidflake_scalability(gen_ulidflake())"}
-# What is drawn with the default. A stand-alone ulidflake has random bits in place of the number.
-DEFAULT_DRAWN = {NODE: {0}, NUMBER: set(range(32))}
+CONFIGURED, FOREIGN, OTHER, DEFAULT, MALFORMED = "1/4", "2/4", "9/4", "0/4", "300/8"
+DRAWN = "scru64_node_id(gen_scru64(), 4)"
 
 WHO_MAY = (
     "Only the configuration file, ALTER ROLE ALL and ALTER DATABASE can set it: every session of the database must have"
@@ -39,17 +32,12 @@ DENIED = ("42501", f'permission denied to set parameter "{NODE}"')
 loaded_or_not = pytest.mark.parametrize("preload", ["", "scru"], ids=["not preloaded", "preloaded"])
 
 
-def number_of(setting: str, values: dict[str, str]) -> int:
-    """Returns the server's number in IDs that are generated with a value of a setting."""
-    return int(values[setting].removesuffix("/4"))
-
-
-def draw(connection: psycopg.Connection, setting: str = NODE) -> int:
+def draw(connection: psycopg.Connection, drawn: str = DRAWN) -> int:
     """Generates an ID, and returns the server's number in it."""
-    return connection.execute(f"SELECT {DRAWN[setting]}").fetchone()[0]
+    return connection.execute(f"SELECT {drawn}").fetchone()[0]
 
 
-def in_workers(connection: psycopg.Connection, number: str, leader: str = "off") -> set[int]:
+def in_workers(connection: psycopg.Connection, leader: str = "off", number: str = DRAWN) -> set[int]:
     """Returns the server's numbers in IDs that a parallel plan generates. With `leader` off, only workers generate."""
     with connection.transaction():
         connection.execute(
@@ -64,7 +52,7 @@ def in_workers(connection: psycopg.Connection, number: str, leader: str = "off")
 
 def draws(connection: psycopg.Connection) -> set[int]:
     """Returns the server's numbers in scru64 IDs of a session, and in those of its workers."""
-    return {draw(connection)} | in_workers(connection, DRAWN[NODE]) | in_workers(connection, DRAWN[NODE], "on")
+    return {draw(connection)} | in_workers(connection) | in_workers(connection, "on")
 
 
 @pytest.fixture
@@ -72,7 +60,8 @@ def configured(new_server) -> Callable[..., Server]:
     """Starts a server with these settings in its configuration file, the extension, two roles, a table for parallel
     plans, and a function with the PID of the process."""
 
-    def start(preload: str = "", settings: dict[str, str] = CONFIGURED) -> Server:
+    def start(preload: str = "", **settings: str) -> Server:
+        settings = settings or {NODE: CONFIGURED}
         server = new_server({"shared_preload_libraries": preload, "max_parallel_workers_per_gather": "2", **settings})
         with server.connect() as connection:
             connection.execute(
@@ -105,20 +94,19 @@ STORED = {ROLE: ("0", "'plain'::regrole"), ROLE_IN_DATABASE: ("d.oid", "'plain':
 STORED[DATABASE] = ("d.oid", "0")
 
 
-def store(server: Server, source: tuple[str, str], setting: str, values: dict[str, str]) -> None:
+def store(server: Server, source: tuple[str, str], value: str, setting: str = NODE) -> None:
     """Stores a value like ALTER ROLE or ALTER DATABASE in a session that has not loaded the library."""
     database, role = STORED[source]
     with server.connect() as connection:
         connection.execute(
-            f"""INSERT INTO pg_db_role_setting SELECT {database}, {role}, ARRAY['{setting}={values[setting]}']
+            f"""INSERT INTO pg_db_role_setting SELECT {database}, {role}, ARRAY['{setting}={value}']
                 FROM pg_database AS d WHERE datname = 'postgres'"""
         )
 
 
-def refused(setting: str, values: dict[str, str], source: tuple[str, str]):
+def refused(value: str, source: tuple[str, str], setting: str = NODE):
     """Expects the error of generation with a malformed value, or with a value from a forbidden source."""
     name, hint = source
-    value = values[setting]
     if source in (FILE, ALL, DATABASE):
         message = f'invalid value for parameter "{setting}": "{value}"'
         detail = f"It is set by {name}. The default is not used instead, because it may be another server's."
@@ -128,78 +116,88 @@ def refused(setting: str, values: dict[str, str], source: tuple[str, str]):
 
 
 @pytest.mark.parametrize(
-    ("setting", "preload", "source", "user", "values"),
+    ("preload", "source", "user", "value"),
     [
-        (NODE, "", CLIENT, "plain", FOREIGN),
-        (NODE, "", CLIENT, "plain", DEFAULTS),
-        (NUMBER, "", CLIENT, "super", MALFORMED),
-        (NODE, "scru", CLIENT, "super", CONFIGURED),
-        (NODE, "", ROLE, "plain", MALFORMED),
-        (NUMBER, "scru", ROLE, "plain", FOREIGN),
-        (NODE, "", ROLE_IN_DATABASE, "plain", DEFAULTS),
-        (NODE, "", ALL, "plain", MALFORMED),
-        (NUMBER, "scru", ALL, "plain", NO_NUMBER),
-        (NUMBER, "", DATABASE, "plain", NO_NUMBER),
-        (NODE, "scru", DATABASE, "plain", MALFORMED),
+        ("", CLIENT, "plain", FOREIGN),
+        ("", CLIENT, "plain", DEFAULT),
+        ("", CLIENT, "super", MALFORMED),
+        ("scru", CLIENT, "super", CONFIGURED),
+        ("", ROLE, "plain", MALFORMED),
+        ("scru", ROLE, "plain", FOREIGN),
+        ("", ROLE_IN_DATABASE, "plain", DEFAULT),
+        ("", ALL, "plain", MALFORMED),
+        ("scru", ALL, "plain", MALFORMED),
+        ("", DATABASE, "plain", MALFORMED),
+        ("scru", DATABASE, "plain", MALFORMED),
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else None,
 )
-def test_a_refused_value_generates_no_id(configured, setting, preload, source, user, values):
+def test_a_refused_value_generates_no_id(configured, preload, source, user, value):
     """Neither in the session nor in its workers, although the file has a valid value, which the refused one hides, and
     whatever is set, reset or reloaded meanwhile."""
     server = configured(preload)
     parameters = {"user": user}
     if source == CLIENT:
-        parameters["options"] = f"-c {setting}={values[setting]}"
+        parameters["options"] = f"-c {NODE}={value}"
     else:
-        store(server, source, setting, values)
+        store(server, source, value)
     with server.connect(**parameters) as connection:
         for statement in "SELECT", "SET scru.ulidflake_on_overflow = 'error'", "RESET ALL", "DISCARD ALL":
             connection.execute(statement)
-            with refused(setting, values, source):
-                draw(connection, setting)
+            with refused(value, source):
+                draw(connection)
         assert connection.execute("SELECT gen_scru128() IS NOT NULL").fetchone() == (True,)
-        reload_in(connection, server, **{setting: OTHER[setting]})
+        reload_in(connection, server, **{NODE: OTHER})
         for leader in "off", "on":
             with pytest.raises(psycopg.errors.InvalidParameterValue):
-                in_workers(connection, DRAWN[setting], leader)
-        with refused(setting, values, source):
-            draw(connection, setting)
+                in_workers(connection, leader)
+        with refused(value, source):
+            draw(connection)
     server.psql("postgres", b"DELETE FROM pg_db_role_setting")
     with server.connect(user=user) as connection:
-        assert draw(connection, setting) == number_of(setting, OTHER)
+        assert draw(connection) == 9
 
 
-@pytest.mark.parametrize(("setting", "preload"), [(NODE, ""), (NODE, "scru"), (NUMBER, "")])
-def test_a_malformed_value_of_the_file(configured, setting, preload):
+@loaded_or_not
+def test_a_malformed_value_of_the_file(configured, preload):
     """The server uses the default, which neither SET nor RESET makes valid. A correction does, even one to the default.
     A process that has a valid value keeps it when the file becomes malformed."""
-    server = configured(preload, {setting: MALFORMED[setting]})
+    server = configured(preload, **{NODE: MALFORMED})
     with server.connect() as connection:
         if not preload:
-            connection.execute(f"SET {setting} = '{DEFAULTS[setting]}'")
-        for statement in "SELECT", f"RESET {setting}", "RESET ALL", "DISCARD ALL":
+            connection.execute(f"SET {NODE} = '{DEFAULT}'")
+        for statement in "SELECT", f"RESET {NODE}", "RESET ALL", "DISCARD ALL":
             connection.execute(statement)
-            with refused(setting, MALFORMED, FILE):
-                draw(connection, setting)
-        with refused(setting, MALFORMED, FILE):
-            in_workers(connection, DRAWN[setting])
-        for values in DEFAULTS, CONFIGURED, MALFORMED:
-            reload_in(connection, server, **{setting: values[setting]})
-            drawn = DEFAULT_DRAWN[setting] if values == DEFAULTS else {number_of(setting, CONFIGURED)}
-            assert draw(connection, setting) in drawn
-        reload_in(connection, server, **{setting: FOREIGN[setting]})
-        del server.settings[setting]
+            with refused(MALFORMED, FILE):
+                draw(connection)
+        with refused(MALFORMED, FILE):
+            in_workers(connection)
+        for value, drawn in (DEFAULT, 0), (CONFIGURED, 1), (MALFORMED, 1), (FOREIGN, 2):
+            reload_in(connection, server, **{NODE: value})
+            assert draw(connection) == drawn
+        del server.settings[NODE]
         server.reload()
         for session in connection, server.connect():
-            assert draw(session, setting) in DEFAULT_DRAWN[setting]
-            assert session.execute(f"SHOW {setting}").fetchone() == (DEFAULTS[setting],)
+            assert draw(session) == 0
+            assert session.execute(f"SHOW {NODE}").fetchone() == (DEFAULT,)
+
+
+@loaded_or_not
+def test_the_number_of_ulidflakes(configured, preload):
+    """It has the rule of the node, and any notation that the server accepts. With -1, a ulidflake has random bits
+    instead."""
+    server = configured(preload, **{NUMBER: "5"})
+    for value, drawn in (" 0x3 ", {3}), ("-1", set(range(32))), ("32", None), ("abc", None):
+        store(server, DATABASE, value, NUMBER)
+        with server.connect(user="plain") as connection, nullcontext() if drawn else refused(value, DATABASE, NUMBER):
+            assert draw(connection, "ulidflake_scalability(gen_ulidflake())") in drawn
+        server.psql("postgres", b"DELETE FROM pg_db_role_setting")
 
 
 def test_a_worker_of_a_refused_session_names_no_value(configured):
     """It starts after the correction of the malformed value that was stored when the session started."""
     server = configured()
-    store(server, DATABASE, NODE, MALFORMED)
+    store(server, DATABASE, MALFORMED)
     with server.connect(user="plain") as connection:
         connection.execute("SELECT gen_scru128()")
         server.psql("postgres", f"ALTER DATABASE postgres SET {NODE} = '2/4'".encode())
@@ -209,7 +207,7 @@ def test_a_worker_of_a_refused_session_names_no_value(configured):
             "The session has a malformed value, or one from a source that may not set it.",
             "Generate an ID without parallel workers: the error then names the value and its source.",
         ):
-            in_workers(connection, DRAWN[NODE])
+            in_workers(connection)
 
 
 @loaded_or_not
@@ -223,8 +221,8 @@ def test_set_changes_nothing(configured, preload, user):
             warnings = []
             connection.add_notice_handler(lambda diag: warnings.append((diag.sqlstate, diag.message_primary)))
             with connection.transaction(force_rollback=True):
-                connection.execute(f"SET LOCAL {NODE} = '{FOREIGN[NODE]}'; SAVEPOINT one")
-                connection.execute(f"SET {NODE} = '{DEFAULTS[NODE]}'")
+                connection.execute(f"SET LOCAL {NODE} = '{FOREIGN}'; SAVEPOINT one")
+                connection.execute(f"SET {NODE} = '{DEFAULT}'")
                 assert draw(connection) == 1
             assert set(warnings) == {error[:2]}
         for set_ in f"SET {NODE} = '2/4'", f"SET LOCAL {NODE} = '2/4'", f"SELECT set_config('{NODE}', '2/4', false)":
@@ -237,7 +235,7 @@ def test_set_changes_nothing(configured, preload, user):
 
 
 def test_a_function_with_a_setting_generates_no_id(configured):
-    create = f"CREATE FUNCTION elsewhere() RETURNS int LANGUAGE sql SET {NODE} = '2/4' AS 'SELECT {DRAWN[NODE]}'"
+    create = f"CREATE FUNCTION elsewhere() RETURNS int LANGUAGE sql SET {NODE} = '2/4' AS 'SELECT {DRAWN}'"
     with configured().connect(user="super") as connection:
         connection.execute(create)
         assert draw(connection) == 1
@@ -261,7 +259,7 @@ def test_only_a_superuser_stores_it(configured, preload):
         with pytest.raises(psycopg.OperationalError, match=DENIED[1]):
             server.connect(user="plain", options=options)
     server.psql("postgres", f"GRANT SET ON PARAMETER {NODE} TO plain".encode())
-    with server.connect(user="plain", options=options) as connection, refused(NODE, FOREIGN, CLIENT):
+    with server.connect(user="plain", options=options) as connection, refused(FOREIGN, CLIENT):
         draw(connection)
     with server.connect(user="plain") as connection:
         draw(connection)
@@ -285,23 +283,22 @@ def test_the_precedence_of_sources(configured, preload):
     server.psql("postgres", b"CREATE DATABASE other TEMPLATE postgres")
     with server.connect() as connection, server.connect(user="plain") as old:
         assert draws(old) == drawn("other") == {1}
-        store(server, ALL, NODE, FOREIGN)
+        store(server, ALL, FOREIGN)
         assert drawn() == drawn("other") == {2}
         draw(connection)  # loads the library
-        connection.execute(f"ALTER DATABASE other SET {NODE} = '{OTHER[NODE]}'")
+        connection.execute(f"ALTER DATABASE other SET {NODE} = '{OTHER}'")
         assert (drawn("other"), drawn()) == ({9}, {2})
         assert draws(old) == {1}
-        store(server, DATABASE, NUMBER, {NUMBER: " 0x3 "})
     with server.connect(user="super") as connection:
-        assert draw(connection, NUMBER) == 3, "a number in any notation that the server accepts"
-        reload_in(connection, server, **{NODE: OTHER[NODE]})
+        assert draw(connection) == 2
+        reload_in(connection, server, **{NODE: OTHER})
         connection.execute("RESET ALL")
         assert draws(connection) == {2}
 
 
 def test_two_databases_with_different_nodes(configured):
     """All databases share one state, so that IDs are unique. Each change of the node starts a new tick."""
-    server = configured("", {})
+    server = configured()
     with ExitStack() as stack:
         with server.connect() as connection:
             connection.execute("CREATE DATABASE other TEMPLATE postgres")
@@ -324,15 +321,15 @@ def test_workers_that_load_the_library_before_their_leader(configured, leader):
             pytest.skip("the server has no flag for settings that may change during a parallel operation")
         connection.execute(
             f"""CREATE FUNCTION elsewhere() RETURNS int LANGUAGE plpgsql PARALLEL SAFE
-                AS 'BEGIN RETURN {DRAWN[NODE]}; END'"""
+                AS 'BEGIN RETURN {DRAWN}; END'"""
         )
     with server.connect(user="plain") as connection:
-        assert in_workers(connection, "elsewhere()", leader) == {1}
+        assert in_workers(connection, leader, "elsewhere()") == {1}
 
 
 def test_the_node_can_be_a_previous_id(configured):
     """A previous ID sets the node, and the next ID is greater even if the clock is behind it."""
-    server = configured("", {})
+    server = configured()
     previous = server.value("SELECT scru64_upper(scru64_timestamp(gen_scru64()) + '0.7 s')::text")
     server.reload(**{NODE: f"{previous}/16"})
     [(first, node)] = server.rows("SELECT id::text, scru64_node_id(id, 16) FROM gen_scru64() AS id")
