@@ -106,12 +106,3 @@ def test_the_scope_of_a_database(connect, server):
             assert is_increasing(draw(client, query))
     with server.connect() as administrator:
         administrator.execute(f"ALTER DATABASE {DATABASE} RESET scru.generator_scope")
-
-
-def test_set_applies_to_the_server_connection(connect):
-    """After SET, the value is in effect for every client's transactions on that connection, and on no other."""
-    with connect() as client, connect() as other:
-        draw(client, SCOPED[0])  # loads the library on both connections
-        client.execute("SET scru.generator_scope = 'server'")
-        scopes = {other.execute("SHOW scru.generator_scope").fetchone()[0] for _ in range(2)}
-        assert scopes == {"session", "server"}
