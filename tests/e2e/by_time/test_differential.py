@@ -76,12 +76,13 @@ NODES = ["seqscan", "indexscan", "bitmapscan", "indexonlyscan", "hashjoin", "nes
 ZONES = ["UTC", "America/St_Johns", "Asia/Kathmandu", "Pacific/Apia", "Europe/London"]
 
 # Functions by which the conditions on the column truncate times to the tick. A core type has no IDs beyond its first
-# and last tick: its comparisons count such times as within the nearest tick.
+# and last tick: its comparisons count such times as within the nearest tick. From PostgreSQL 17 on, a time in an empty
+# range that is constant is false, also if the time is NULL. So ranges are not constant here.
 FUNCTIONS = """
     CREATE FUNCTION truncated(t timestamptz) RETURNS timestamptz IMMUTABLE PARALLEL SAFE
         RETURN date_bin('{tick} ms', t, timestamptz '1970-01-01 00:00+00');
     CREATE FUNCTION compared(t timestamptz) RETURNS timestamptz IMMUTABLE PARALLEL SAFE RETURN {compared};
-    CREATE FUNCTION compared(r tstzrange) RETURNS tstzrange IMMUTABLE PARALLEL SAFE RETURN
+    CREATE FUNCTION compared(r tstzrange) RETURNS tstzrange STABLE SECURITY DEFINER PARALLEL SAFE RETURN
         CASE WHEN isempty(r) THEN r ELSE tstzrange(truncated(lower(r)), truncated(upper(r)),
             CASE WHEN lower_inc(r) THEN '[' ELSE '(' END || CASE WHEN upper_inc(r) THEN ']' ELSE ')' END) END
 """
