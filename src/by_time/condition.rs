@@ -211,9 +211,9 @@ impl<'p> Condition<'p> {
             let has_other_values = T::CORE_TYPE.is_some();
             let has_lower = first != T::MIN || has_other_values;
             let has_upper = last != T::MAX || has_other_values || !has_lower;
-            let is_last = (Operator::LessOrEqual, last);
+            let at_last = (Operator::LessOrEqual, last);
             let lower = has_lower.then_some((Operator::GreaterOrEqual, first));
-            let upper = has_upper.then(|| if has_other_values { is_last } else { is_last.0.among_ids(last) });
+            let upper = has_upper.then(|| if has_other_values { at_last } else { at_last.0.among_ids(last) });
             let clauses = [lower, upper].map(|bound| bound.map(|(operator, id)| self.with_id(operator, id)));
             return (!clauses.contains(&Some(None))).then(|| expression::list(clauses.into_iter().flatten().flatten()));
         }

@@ -272,23 +272,22 @@ fn stored_for_all_roles(name: &str) -> Option<(GucSource::Type, Vec<u8>)> {
     found
 }
 
-/// The server's source as a source of the pure rules, which have the server's numbers up to `PGC_S_OVERRIDE`.
+/// The server's source as a source of the pure rules.
 fn rank(source: GucSource::Type) -> Source {
-    use Source::*;
-    const SOURCES: [Source; GucSource::PGC_S_INTERACTIVE as usize] = [
-        Default,
-        PassedDefault,
-        Environment,
-        File,
-        CommandLine,
-        AllRoles,
-        Database,
-        Role,
-        RoleInDatabase,
-        Client,
-        Refused,
-    ];
-    SOURCES.get(source as usize).copied().unwrap_or(Session)
+    match source {
+        GucSource::PGC_S_DEFAULT => Source::Default,
+        GucSource::PGC_S_DYNAMIC_DEFAULT => Source::PassedDefault,
+        GucSource::PGC_S_ENV_VAR => Source::Environment,
+        GucSource::PGC_S_FILE => Source::File,
+        GucSource::PGC_S_ARGV => Source::CommandLine,
+        GucSource::PGC_S_GLOBAL => Source::AllRoles,
+        GucSource::PGC_S_DATABASE => Source::Database,
+        GucSource::PGC_S_USER => Source::Role,
+        GucSource::PGC_S_DATABASE_USER => Source::RoleInDatabase,
+        GucSource::PGC_S_CLIENT => Source::Client,
+        GucSource::PGC_S_OVERRIDE => Source::Refused,
+        _ => Source::Session,
+    }
 }
 
 // --------------------------------------------------------------------------------------------------------------- messages
