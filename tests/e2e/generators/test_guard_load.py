@@ -13,9 +13,9 @@ from time import monotonic, sleep
 import psycopg
 import pytest
 
+from feed_load import running
 from server import IS_LONG, Server, wait_until
 from test_guard_nodes import FIRST, create, minimum, read
-from test_horizon_load import running
 
 LAG = 2.0
 SECONDS, MANY = (25, 5000) if IS_LONG else (3, 100)

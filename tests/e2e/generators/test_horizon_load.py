@@ -8,11 +8,8 @@ from __future__ import annotations
 import os
 import random
 import signal
-from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from itertools import count
 from threading import Event
 from time import monotonic, sleep
 
@@ -20,6 +17,7 @@ import psycopg
 import pytest
 
 from clock import Clock
+from feed_load import Writers, end_all_prepared
 from idtypes import BY_NAME
 from server import Server, wait_until
 
@@ -72,55 +70,11 @@ COLUMNS["uuid"] = Column("uuid", "uuidv7", "00000000-0000-0000-0000-000000000000
 COLUMNS["bigint"] = Column("bigint", "scru64", "0")
 
 
-class Writers:
-    """Sessions that insert rows, and commit late, roll back, prepare or die."""
+def writers_of(server: Server, tables: list[str], scopes: list[str] = SCOPES) -> Writers:
+    """Returns writers of these tables, in sessions of all scopes."""
 
-    def __init__(self, server: Server, columns: list[Column], scopes: list[str] = SCOPES):
-        self.server = server
-        self.scopes = scopes
-        self.tables = [f"{column.sql_type}_{layout}" for column in columns for layout in LAYOUTS]
-        self.stopped = Event()
-        self.names = count()
-
-    def run(self, seed: int) -> None:
-        """Runs transactions until the writers are stopped."""
-        dice = random.Random(seed)
-        while not self.stopped.is_set():
-            # A session that has ended with its server, or that was terminated, connects again.
-            with suppress(psycopg.OperationalError), self.connect(dice) as session:
-                while not self.stopped.is_set():
-                    # Generators of server-wide types refuse if the clock is set back by more than 2 s.
-                    with suppress(psycopg.errors.ObjectNotInPrerequisiteState):
-                        self.transact(session, dice)
-                    session.execute("ROLLBACK")
-
-    def connect(self, dice: random.Random) -> psycopg.Connection:
-        return self.server.connect(options=f"-c scru.generator_scope={dice.choice(self.scopes)}")
-
-    def transact(self, session: psycopg.Connection, dice: random.Random) -> None:
-        """Runs one transaction."""
-        session.execute("BEGIN")
-        for _ in range(dice.choice([1, 1, 1, 2, 5])):
-            self.insert(session, dice)
-        if dice.random() < 0.2:
-            session.execute("SAVEPOINT s")
-            self.insert(session, dice)
-            session.execute(dice.choice(["ROLLBACK TO s", "RELEASE s"]))
-        # Most commit at once. Few commit very late.
-        sleep(dice.choice([0, 0, 0, 0.002, 0.01, 0.05, 0.4]))
-        is_kept = dice.random() < 0.4
-        if dice.random() < 0.15:
-            name = f"{os.getpid()}-{next(self.names)}"
-            session.execute(f"PREPARE TRANSACTION '{name}'")
-            sleep(dice.choice([0, 0.01, 0.1]))
-            end_prepared(session, name, is_kept)
-        elif dice.random() < 0.02:
-            session.execute("SELECT pg_terminate_backend(pg_backend_pid())")
-        else:
-            session.execute("COMMIT" if is_kept else "ROLLBACK")
-
-    def insert(self, session: psycopg.Connection, dice: random.Random) -> None:
-        table = dice.choice(self.tables)
+    def insert(session: psycopg.Connection, dice: random.Random) -> None:
+        table = dice.choice(tables)
         rows = dice.choice([1, 1, 1, 3, 200 if ROWS else 40])
         if dice.random() < 0.1:
             with session.cursor().copy(f"COPY {table} (note) FROM STDIN") as copy:
@@ -128,18 +82,9 @@ class Writers:
         else:
             session.execute(f"INSERT INTO {table} (note) SELECT 'row' FROM generate_series(1, {rows})")
 
-
-def end_prepared(session: psycopg.Connection, name: str, is_kept: bool) -> None:
-    """Ends a prepared transaction, unless another session has ended it, or is about to."""
-    with suppress(psycopg.errors.UndefinedObject, psycopg.errors.ObjectNotInPrerequisiteState):
-        session.execute(f"{'COMMIT' if is_kept else 'ROLLBACK'} PREPARED '{name}'")
-
-
-def end_all_prepared(server: Server, dice: random.Random) -> None:
-    """Ends the prepared transactions of sessions that are gone. Those of others may be among them."""
-    with server.connect() as connection:
-        for (name,) in connection.execute("SELECT gid FROM pg_prepared_xacts").fetchall():
-            end_prepared(connection, name, dice.random() < 0.4)
+    # Generators of server-wide types refuse if the clock is set back by more than 2 s.
+    refused = psycopg.errors.ObjectNotInPrerequisiteState
+    return Writers(server, insert, lambda dice: {"options": f"-c scru.generator_scope={dice.choice(scopes)}"}, refused)
 
 
 class Reader:
@@ -154,7 +99,6 @@ class Reader:
         self.received: list[str] = []
         self.count = 0
         self.refusals = 0
-        self.stopped = Event()
 
     def read(self, session: psycopg.Connection) -> int:
         """Reads the rows after the position, and returns their number."""
@@ -170,22 +114,22 @@ class Reader:
         self.count += len(rows)
         return len(rows)
 
-    def run(self, server: Server) -> None:
-        """Reads until the reader is stopped, and then until the last row."""
+    def run(self, server: Server, ended: Event) -> None:
+        """Reads until the writers have ended, and then until the last row."""
         while True:
             # The server may stop and start again.
             with suppress(psycopg.OperationalError), server.connect() as session:
-                if self.follow(session):
+                if self.follow(session, ended):
                     return
             sleep(0.02)
 
-    def follow(self, session: psycopg.Connection) -> bool:
+    def follow(self, session: psycopg.Connection, ended: Event) -> bool:
         """As `run`. Returns false if the snapshot is too old, which the server may say when it has started."""
         if self.sequential:
             for kind in ("indexscan", "indexonlyscan", "bitmapscan"):
                 session.execute(f"SET enable_{kind} = off")
         try:
-            while not self.stopped.is_set():
+            while not ended.is_set():
                 self.read(session)
         except psycopg.errors.SerializationFailure:
             self.refusals += 1
@@ -197,16 +141,6 @@ class Reader:
             lambda: not self.read(session) and self.received[-1:] == [last], f"{self.table} is read up to {last}"
         )
         return True
-
-
-@contextmanager
-def running(target: object, arguments: list) -> Iterator[list[Future]]:
-    """Runs a function in one thread for each argument, and raises its error at the end."""
-    with ThreadPoolExecutor(len(arguments)) as pool:
-        futures = [pool.submit(target, argument) for argument in arguments]
-        yield futures
-        for future in futures:
-            future.result(timeout=120)
 
 
 A_WRITER = "SELECT max(pid) FROM pg_stat_activity WHERE query LIKE 'INSERT%'"
@@ -276,26 +210,20 @@ def test_a_reader_misses_nothing_under_load(new_server, clock, measured, kind, n
     ]
     readers += [Reader(column, "hash", f"AND id < {column.horizon}", True) for column in columns]
     naive = [Reader(column, "plain", "", False) for column in columns]
-    writers = Writers(server, columns, scopes)
+    tables = [f"{column.sql_type}_{layout}" for column in columns for layout in LAYOUTS]
+    writers = writers_of(server, tables, scopes)
     disturbances = Disturbances(server, clock)
-    with running(lambda reader: reader.run(server), readers + naive) as reading:
+    with writers.beside(lambda reader: reader.run(server, writers.ended), readers + naive, WRITERS) as tasks:
+        end = monotonic() + SECONDS
         try:
-            with running(writers.run, list(range(WRITERS))):
-                end = monotonic() + SECONDS
-                try:
-                    while monotonic() < end or not all(reader.count > MANY for reader in readers):
-                        if any(future.done() for future in reading):
-                            break
-                        sleep(1)
-                        if is_disturbed:
-                            disturbances.next()
-                finally:
-                    disturbances.end()
-                    writers.stopped.set()
-            end_all_prepared(server, dice)
+            while monotonic() < end or not all(reader.count > MANY for reader in readers):
+                if any(task.done() for task in tasks):
+                    break
+                sleep(1)
+                if is_disturbed:
+                    disturbances.next()
         finally:
-            for reader in readers + naive:
-                reader.stopped.set()
+            disturbances.end()
     for reader in readers:
         assert (reader.table, reader.count) == (reader.table, server.value(f"SELECT count(*) FROM {reader.table}"))
         if not ROWS:

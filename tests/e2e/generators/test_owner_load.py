@@ -15,12 +15,13 @@ from threading import Event
 
 import psycopg
 
+from feed_load import running
 from idtypes import SCRU64, SCRU128, SCRU160, SERVER_WIDE, TYPES, ULID, ULIDFLAKE, IdType
 from load import Load, assert_all_different
 from marks import NODE, SEQUENCES
 from owner import SHOP, create_shop
 from server import IS_LONG, Server
-from test_horizon_load import COLUMNS, Reader, running
+from test_horizon_load import COLUMNS, Reader
 
 SECONDS = 300 if IS_LONG else 30
 # A slow machine needs longer for all changes.
@@ -131,9 +132,10 @@ def test_an_owner_cannot_disturb_others(new_server, measured):
     highest(server)
     attack, begin = Attack(server), time.monotonic()
     reader = Reader(COLUMNS["scru128"], "plain", "AND id < scru128_horizon()", False)
+    ended = Event()
     with server.standby() as standby:
-        with running(lambda each: each.run(server), [reader]), ExitStack() as stack:
-            stack.callback(reader.stopped.set)
+        with running(lambda each: each.run(server, ended), [reader]), ExitStack() as stack:
+            stack.callback(ended.set)
             drawing = [("one", SCRU64), ("two", SCRU64), ("two", ULIDFLAKE), *(("one", t) for t in (SCRU160, ULID))]
             loads = [Load(partial(server.connect, name, options=SCOPE), id_type, 1) for name, id_type in drawing]
             insert = "INSERT INTO scru128_plain DEFAULT VALUES RETURNING id::text"

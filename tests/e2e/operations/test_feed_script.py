@@ -6,19 +6,16 @@ import os
 import random
 import re
 import subprocess
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from contextlib import ExitStack, suppress
-from functools import partial
 from pathlib import Path
-from threading import Event
-from time import sleep
 
 import psycopg
 import pytest
 
 from catalog import DECOYS
 from clients import PACKAGES, node
+from feed_load import Writers, end_all_prepared
 from load import background
 from pooler import CLIENT, pgbouncer
 from programs import needs
@@ -277,81 +274,6 @@ def test_a_horizon_holds_no_lock(script):
     owner.execute("COMMIT")
 
 
-class Load:
-    """Sessions that write rows, and prepare, roll back and commit late, and a reader. All survive a crash."""
-
-    def __init__(self, kind: str, connect: Callable[[], psycopg.Connection]):
-        self.kind, self.connect = kind, connect
-        self.stopped, self.written = Event(), Event()
-
-    def survive(self, use: Callable[[psycopg.Connection], object]) -> object:
-        """Returns what a session returns, or another one after a crash."""
-        while True:
-            with suppress(psycopg.OperationalError), self.connect() as session:
-                return use(session)
-            sleep(0.05)
-
-    def write(self, number: int) -> None:
-        """Runs transactions until the load ends. After a crash, commits what the session has prepared."""
-        dice = random.Random(number)
-
-        def use(session: psycopg.Connection) -> None:
-            prepared = f"SELECT gid FROM pg_prepared_xacts WHERE gid LIKE '{number}-%'"
-            for (gid,) in session.execute(prepared).fetchall():
-                session.execute(f"COMMIT PREPARED '{gid}'")
-            while not self.stopped.is_set():
-                try:
-                    self.transact(session, dice, number)
-                except psycopg.errors.CheckViolation:
-                    session.execute("ROLLBACK")
-
-        self.survive(use)
-
-    def transact(self, session: psycopg.Connection, dice: random.Random, number: int) -> None:
-        session.execute("BEGIN")
-        for _ in range(dice.choice([1, 2, 5])):
-            statement = insert(self.kind, dice.choice([0, 0.3, 0.6, 1.2]))
-            if self.kind == "uuid":
-                made = f"::text PLACING '{dice.getrandbits(48):012x}' FROM 25 FOR 12)::uuid)"
-                statement = statement.replace("(overlay", "(overlay(overlay").replace("::uuid)", f"::uuid{made}")
-            session.execute(statement)
-        sleep(dice.choice([0, 0, 0.01, 0.3]))
-        if dice.random() < 0.2:
-            gid = f"{number}-{dice.random()}"
-            session.execute(f"PREPARE TRANSACTION '{gid}'")
-            sleep(dice.choice([0, 0.2]))
-            session.execute(f"COMMIT PREPARED '{gid}'")
-        else:
-            session.execute(dice.choice(["COMMIT", "COMMIT", "ROLLBACK"]))
-
-    def read(self) -> list:
-        """Returns the rows that a reader receives, until the last one after all are written."""
-        received: list = []
-
-        def use(session: psycopg.Connection) -> bool:
-            is_written = self.written.is_set()
-            received.extend(follow(session, self.kind, received[-1] if received else None))
-            last = "SELECT id FROM events ORDER BY id DESC LIMIT 1"
-            return is_written and session.execute(last).fetchall() == [(received[-1],)]
-
-        wait_until(lambda: self.survive(use), "the reader has the last row")
-        return received
-
-    def run(self, is_enough: Callable[[], bool]) -> list:
-        """Runs the sessions until `is_enough`, or until one fails. Returns what the reader received."""
-        with ThreadPoolExecutor(11) as pool:
-            reading, *writing = tasks = [pool.submit(self.read), *(pool.submit(self.write, n) for n in range(10))]
-            while not any(task.done() for task in tasks) and not is_enough():
-                sleep(0.1)
-            self.stopped.set()
-            try:
-                for task in writing:
-                    task.result(timeout=60)
-            finally:
-                self.written.set()
-            return reading.result(timeout=60)
-
-
 @pytest.mark.parametrize(
     ("kind", "is_pooled"),
     [
@@ -364,25 +286,46 @@ class Load:
 def test_a_reader_misses_no_row_under_load(new_server, kind, is_pooled):
     """In the middle, the server crashes."""
     server = new_server({"max_prepared_transactions": "30"})
+    parameters = CLIENT if is_pooled else {}
+    received: list = []
+
+    def write(session: psycopg.Connection, dice: random.Random) -> None:
+        statement = insert(kind, dice.choice([0, 0.3, 0.6, 1.2]))
+        if kind == "uuid":
+            made = f"::text PLACING '{dice.getrandbits(48):012x}' FROM 25 FOR 12)::uuid)"
+            statement = statement.replace("(overlay", "(overlay(overlay").replace("::uuid)", f"::uuid{made}")
+        session.execute(statement)
+
+    def read(last: str) -> None:
+        """Receives rows, until the last one after all are written."""
+
+        def has_last() -> bool:
+            is_written = writers.ended.is_set()
+            # After a crash, another session continues.
+            with suppress(psycopg.OperationalError), server.connect(**parameters) as session:
+                received.extend(follow(session, kind, received[-1] if received else None))
+                return is_written and session.execute(last).fetchall() == [(received[-1],)]
+
+        wait_until(has_last, "the reader has the last row")
+
+    def wait_for(rows: float) -> None:
+        count = "SELECT count(*) FROM events"
+        is_enough = lambda: server.value(count) >= rows or any(task.done() for task in tasks)  # noqa: E731
+        wait_until(is_enough, f"{rows} rows are written")
+
+    writers = Writers(server, write, lambda _: parameters, psycopg.errors.CheckViolation)
     with server.connect() as connection, ExitStack() as stack:
         connection.execute(SCRIPT)
         set_lag(connection, "1 s")
         create(connection, kind)
-        connect = server.connect
         if is_pooled:
             stack.enter_context(pgbouncer(server, "postgres", default_pool_size="12", server_login_retry="0.1"))
-            connect = partial(server.connect, **CLIENT)
-        crashed = []
-
-        def is_enough() -> bool:
-            rows = server.value("SELECT count(*) FROM events")
-            if rows >= MANY / 2 and not crashed:
-                server.restart("immediate")
-                crashed.append(rows)
-            return rows >= MANY
-
-        received = Load(kind, connect).run(is_enough)
-    assert crashed
+        last = "SELECT id FROM events ORDER BY id DESC LIMIT 1"
+        with writers.beside(read, [last], 10) as tasks:
+            wait_for(MANY / 2)
+            server.restart("immediate")
+            end_all_prepared(server, random.Random(1))
+            wait_for(MANY)
     assert received == [row for (row,) in server.rows("SELECT id FROM events ORDER BY id")]
 
 

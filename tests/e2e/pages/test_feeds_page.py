@@ -15,8 +15,9 @@ import psycopg
 import pytest
 
 import page
+from feed_load import running
 from server import Server, on_every_version, wait_until
-from test_horizon_load import COLUMNS, Reader, Writers, running
+from test_horizon_load import COLUMNS, Reader, writers_of
 
 pytestmark = on_every_version
 
@@ -144,9 +145,8 @@ def follow(primary: Server, replica: Server) -> None:
     """Asserts that a reader of a replica misses nothing while writers of the primary commit late."""
     reader = Reader(COLUMNS["scru128"], "plain", OF_HEARTBEAT, False)
     naive = Reader(COLUMNS["scru128"], "plain", "", False)
-    writers = Writers(primary, [])
-    writers.tables = ["scru128_plain"]
-    stopped = Event()
+    writers = writers_of(primary, ["scru128_plain"])
+    stopped, ended = Event(), Event()
 
     def beat(_: object) -> None:
         with primary.connect() as connection:
@@ -157,8 +157,8 @@ def follow(primary: Server, replica: Server) -> None:
     with ExitStack() as stack:
         stack.enter_context(running(beat, [None]))
         stack.callback(stopped.set)
-        stack.enter_context(running(lambda each: each.run(replica), [reader, naive]))
-        stack.callback(lambda: (reader.stopped.set(), naive.stopped.set()))
+        stack.enter_context(running(lambda each: each.run(replica, ended), [reader, naive]))
+        stack.callback(ended.set)
         with running(writers.run, list(range(6))), ExitStack() as writing:
             writing.callback(writers.stopped.set)
             wait_until(lambda: len(reader.received) > 500, "the reader has received rows")
