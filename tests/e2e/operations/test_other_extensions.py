@@ -103,25 +103,6 @@ def test_push_down(foreign, id_type):
         assert here
 
 
-@each_form
-def test_changes_are_pushed_down(foreign, id_type):
-    """The local default generates the IDs of new rows. Updates and deletions by ID are pushed down."""
-    t = id_type.name
-    foreign.execute(f"ALTER FOREIGN TABLE {t}.orders ALTER id SET DEFAULT {id_type.generator}")
-    new = foreign.execute(f"INSERT INTO {t}.orders (note) SELECT 'new' FROM generate_series(1, 50) RETURNING id::text")
-    ids = [id_ for (id_,) in new]
-    assert len(set(ids)) == 50
-    first = f"id >= '{ids[0]}' AND id <@ tstzrange('-infinity', NULL)"
-    update, delete = f"UPDATE {t}.orders SET note = 'changed' WHERE {first}", f"DELETE FROM {t}.orders WHERE {first}"
-    for query, count in (update, 50), (delete, 50):
-        plan = plain("\n".join(line for (line,) in foreign.execute(f"EXPLAIN (VERBOSE, COSTS OFF) {query}")))
-        assert "Foreign Update on" in plan or "Foreign Delete on" in plan
-        assert f"WHERE ((id >= '{ids[0]}')" in plan
-        assert foreign.execute(query).rowcount == count
-    count = f"SELECT count(*), count(*) FILTER (WHERE note LIKE 'order %') FROM {t}.orders"
-    assert foreign.execute(count).fetchone() == (ROWS, ROWS)
-
-
 # ------------------------------------------------------------------------------------------- the extensions of the page
 
 MADE = """SELECT scru128_lower(timestamptz '2026-11-01' + n * interval '1 min') AS id, n
