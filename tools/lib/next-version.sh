@@ -154,8 +154,8 @@ done
 PG_CONFIG=$("$ROOT/tools/server.sh" copy next-version) && export PG_CONFIG
 tools/install.sh
 say 'The update, two libraries in one server, and the operators, the order and the indexes of the type'
-tests -k 'hexid or test_release or call_no_objects_of_users' \
-    tests/e2e/*/test_{sanity,sort,generate,gist}.py tests/e2e/operations/test_{release,extension}.py
+tests -k 'hexid or test_release or refers_to_no_decoy' \
+    tests/e2e/*/test_{sanity,sort,generate,gist}.py tests/e2e/operations/test_{release,trusted,extension}.py
 [ -n "$REHEARSE" ] || exit 0
 
 # Mistakes that only a server shows.

@@ -235,11 +235,9 @@ OF_ALL_NAMES = """
 
 
 def script(extension: str) -> str:
-    """Returns the script of an extension, without comments."""
-    directory = Path(pg_config("--sharedir"), "extension")
-    version = re.search(r"^default_version = '(.*)'$", (directory / f"{extension}.control").read_text(), re.MULTILINE)
-    text = (directory / f"{extension}--{version[1]}.sql").read_text()
-    return re.sub(r"^ *--.*\n", "", text, flags=re.MULTILINE)
+    """Returns the scripts of an extension, without comments: those of all versions, and the upgrade scripts."""
+    paths = Path(pg_config("--sharedir"), "extension").glob(f"{extension}--*.sql")
+    return re.sub(r"^ *--.*\n", "", "".join(path.read_text() for path in sorted(paths)), flags=re.MULTILINE)
 
 
 def names_to_take(connection: psycopg.Connection, extension: str) -> list[tuple[str, str, str]]:
@@ -274,10 +272,14 @@ def prepared(alice, extension) -> list[tuple[str, str, str]]:
     return found
 
 
-@pytest.mark.parametrize("extension", EXTENSIONS)
-def test_the_script_refers_to_no_decoy(alice, assert_intact, prepared, extension):
+VERSIONS = [path.stem.split("--") for path in ROOT.glob("sql/released/scru--*.sql")]
+
+
+@pytest.mark.parametrize(("extension", "version"), [*((extension, "") for extension in EXTENSIONS), *VERSIONS])
+def test_the_script_refers_to_no_decoy(alice, assert_intact, prepared, extension, version):
     """Functions, operators, types, tables and casts of the owner, in the schema and in pg_temp, have the names in the
-    script. They match better than the server's. The owner has added what is possible to scru."""
+    script. They match better than the server's. The owner has added what is possible to scru. Nor does an update from
+    a released version refer to them."""
     text = script(extension)
     types = [*map(str, TYPES), "scru_tstzrange"]
     words = set(re.findall(r"\b[a-z_][a-z0-9_]*\b", text))
@@ -318,7 +320,8 @@ def test_the_script_refers_to_no_decoy(alice, assert_intact, prepared, extension
     assert alice.execute(count).fetchone()[0] > 10 * len(names["functions"])
     if extension != "scru":
         alice.execute("ALTER EXTENSION scru ADD TYPE t.mood; ALTER EXTENSION scru ADD FUNCTION t.trap(text, text)")
-    alice.execute(f"CREATE EXTENSION {extension} SCHEMA t")
+    alice.execute(f"CREATE EXTENSION {extension} SCHEMA t" + f" VERSION '{version}'" * bool(version))
+    alice.execute(f"ALTER EXTENSION {extension} UPDATE")
     assert_intact(extension)
 
 
