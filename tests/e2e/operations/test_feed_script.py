@@ -86,22 +86,50 @@ def set_lag(owner: psycopg.Connection, lag: str) -> None:
     owner.execute(f"CREATE OR REPLACE {function} RETURN interval '{lag}'")
 
 
+def hold(owner: psycopg.Connection, writer: psycopg.Connection, reader: psycopg.Connection, kind: str) -> None:
+    """Asserts that a reader waits for a row, which it would pass without the horizon."""
+    writer.execute("BEGIN")
+    [late] = writer.execute(insert(kind, 1800)).fetchone()
+    [seen] = reader.execute(insert(kind, 600)).fetchone()
+    # As after an hour.
+    set_lag(owner, "0 s")
+    assert late < seen
+    assert reader.execute("SELECT id FROM events").fetchall() == [(seen,)]
+    assert follow(reader, kind, None) == []
+    writer.execute("COMMIT")
+    assert follow(reader, kind, None) == [late, seen]
+
+
 @pytest.mark.parametrize("kind", [IN_18 if kind == "uuidv7" else kind for kind in KINDS])
 def test_a_reader_waits_for_a_held_row(script, kind):
-    """Without the horizon, the reader passes the row."""
     database, owner = script
     create(owner, kind)
     with database.connect(user="feed_owner") as writer:
-        writer.execute("BEGIN")
-        [late] = writer.execute(insert(kind, 1800)).fetchone()
-        [seen] = owner.execute(insert(kind, 600)).fetchone()
-        # As after an hour.
-        set_lag(owner, "0 s")
-        assert late < seen
-        assert owner.execute("SELECT id FROM events").fetchall() == [(seen,)]
-        assert follow(owner, kind, None) == []
-        writer.execute("COMMIT")
-    assert follow(owner, kind, None) == [late, seen]
+        hold(owner, writer, owner, kind)
+
+
+@needs("pgbouncer")
+def test_a_reader_and_writers_in_a_pool_of_transactions(new_server):
+    """The two statements of the reader run on two server connections, and no writer inherits what another has set."""
+    server = new_server()
+    with ExitStack() as stack:
+        stack.enter_context(pgbouncer(server, "postgres", default_pool_size="3"))
+        clients = [stack.enter_context(server.connect(**CLIENT)) for _ in range(3)]
+        owner = stack.enter_context(server.connect())
+        owner.execute(SCRIPT)
+        create(owner, "uuid")
+        # PgBouncer opens a connection for each transaction.
+        for client in clients:
+            client.execute("BEGIN")
+        for client in clients:
+            client.execute("COMMIT")
+        writer, reader, _ = clients
+        hold(owner, writer, reader, "uuid")
+        assert len({reader.execute("SELECT pg_backend_pid()").fetchone() for _ in range(3)}) > 1
+        # More transactions than the pool has connections.
+        for _ in range(4):
+            with pytest.raises(psycopg.errors.CheckViolation, match="too old for a feed"):
+                writer.execute(insert("uuid", 600))
 
 
 def test_old_keys_are_refused_by_insert_update_and_after_a_savepoint(script):
@@ -327,35 +355,3 @@ def test_a_reader_misses_no_row_under_load(new_server, kind, is_pooled):
             end_all_prepared(server, random.Random(1))
             wait_for(MANY)
     assert received == [row for (row,) in server.rows("SELECT id FROM events ORDER BY id")]
-
-
-@needs("pgbouncer")
-def test_a_reader_and_writers_in_a_pool_of_transactions(new_server):
-    """The two statements of the reader run on two server connections, and no writer inherits what another has set."""
-    server = new_server()
-    with (
-        server.connect() as owner,
-        pgbouncer(server, "postgres", default_pool_size="3"),
-        server.connect(**CLIENT) as writer,
-        server.connect(**CLIENT) as reader,
-    ):
-        owner.execute(SCRIPT)
-        create(owner, "uuid")
-        writer.execute("BEGIN")
-        [late] = writer.execute(insert("uuid", 1800)).fetchone()
-        # PgBouncer opens a connection for each transaction.
-        with server.connect(**CLIENT) as other, other.transaction(), reader.transaction():
-            other.execute("SELECT")
-            reader.execute("SELECT")
-        [seen] = reader.execute(insert("uuid", 600)).fetchone()
-        # As after an hour.
-        set_lag(owner, "0 s")
-        assert len({reader.execute("SELECT pg_backend_pid()").fetchone() for _ in range(3)}) > 1
-        assert reader.execute("SELECT id FROM events").fetchall() == [(seen,)]
-        assert follow(reader, "uuid", None) == []
-        writer.execute("COMMIT")
-        assert follow(reader, "uuid", None) == [late, seen]
-        # More transactions than the pool has connections.
-        for _ in range(4):
-            with pytest.raises(psycopg.errors.CheckViolation, match="too old for a feed"):
-                writer.execute(insert("uuid", 600))
