@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from clock import Clock
 from idtypes import SERVER_WIDE
 from load import Load
 from marks import HOUR, NODE, assert_behind_mark, assert_later, create, draw, insert
@@ -23,115 +22,81 @@ from server import BINDIR, SERVER_USER, Server, as_server_user, give_to_server_u
 pytestmark = long
 
 
-class Tool:
-    """A backup tool with its repository in a directory of its own."""
-
-    name: str
-    archive: dict[str, str] = {}
-
-    def __init__(self, server: Server):
-        self.server = server
-        self.directory = server.directory / self.name
-        self.directory.mkdir(exist_ok=True)
-        give_to_server_user(self.directory)
-
-    def run(self, *arguments: object) -> str:
-        """Runs the tool as the server's user, and returns its output."""
-        command = as_server_user("env", f"PATH={PATH}:{BINDIR}", *map(str, arguments))
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd="/")
-        assert done.returncode == 0, f"{arguments} ended with {done.returncode}:\n{done.stdout}"
-        return done.stdout
+def run(*arguments: object) -> None:
+    """Runs a tool as the server's user."""
+    command = as_server_user("env", f"PATH={PATH}:{BINDIR}", *map(str, arguments))
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd="/")
+    assert done.returncode == 0, f"{arguments} ended with {done.returncode}:\n{done.stdout}"
 
 
-class PgBackRest(Tool):
-    name = "pgbackrest"
-
-    def options(self) -> list[str]:
-        return [f"--config={self.directory}/conf", "--stanza=main"]
-
-    def prepare(self) -> None:
-        paths = "".join(f"{each}-path={self.directory}\n" for each in ("log", "lock", "repo1"))
-        (self.directory / "conf").write_text(
-            f"[global]\n{paths}start-fast=y\n"
-            f"[main]\npg1-path={self.server.data}\npg1-socket-path={self.server.directory}\npg1-user=postgres\n"
-        )
-        push = " ".join([path_of(self.name), *self.options(), "archive-push", "%p"])
-        self.server.restart(archive_mode="on", archive_command=push)
-        self.run(self.name, *self.options(), "stanza-create")
-
-    def back_up(self) -> None:
-        self.run(self.name, *self.options(), "--type=full", "backup")
-
-    def archive_all(self) -> None:
-        """Archives all WAL: the server archives what is left when it stops."""
-        self.server.stop()
-
-    def restore(self, data: Path) -> None:
-        self.run(self.name, *self.options(), f"--pg1-path={data}", "restore")
+def pgbackrest(server: Server, directory: Path, data: Path) -> Iterator[None]:
+    """Prepares pgBackRest; takes a backup; stops the server, and restores it into `data`."""
+    paths = "".join(f"{each}-path={directory}\n" for each in ("log", "lock", "repo1"))
+    (directory / "conf").write_text(
+        f"[global]\n{paths}start-fast=y\n"
+        f"[main]\npg1-path={server.data}\npg1-socket-path={server.directory}\npg1-user=postgres\n"
+    )
+    tool = [path_of("pgbackrest"), f"--config={directory}/conf", "--stanza=main"]
+    server.restart(archive_mode="on", archive_command=" ".join([*tool, "archive-push", "%p"]))
+    run(*tool, "stanza-create")
+    yield
+    run(*tool, "--type=full", "backup")
+    yield
+    # The server archives what is left when it stops.
+    server.stop()
+    run(*tool, f"--pg1-path={data}", "restore")
+    yield
 
 
-class Barman(Tool):
-    name = "barman"
-
-    def prepare(self) -> None:
-        conninfo = f"host={self.server.directory} port={self.server.port} user=postgres dbname=postgres"
-        (self.directory / "conf").write_text(
-            f"[barman]\nbarman_user = {SERVER_USER or getpass.getuser()}\nbarman_home = {self.directory}\n"
-            f"barman_lock_directory = {self.directory}\nlog_file = {self.directory}/log\n"
-            f"[main]\ndescription = main\nconninfo = {conninfo}\nstreaming_conninfo = {conninfo}\n"
-            f"backup_method = postgres\nstreaming_archiver = on\nslot_name = barman\ncreate_slot = auto\n"
-            f"path_prefix = {BINDIR}\n"
-        )
-        self.receiver = Program(self.directory / "receiver", *self.barman("receive-wal"))
-        self.run(*self.barman("receive-wal", "--create-slot"))
-        self.receiver.start()
-        wait_until(lambda: self.server.rows("SELECT FROM pg_stat_replication"), "Barman receives WAL")
-        self.switch()
-
-    def barman(self, command: str, *options: object) -> list[object]:
-        return [path_of(self.name), "-c", self.directory / "conf", command, *options, "main"]
-
-    def switch(self) -> None:
-        """Lets Barman receive a whole segment."""
-        self.run(*self.barman("switch-wal", "--force", "--archive", "--archive-timeout", 60))
-
-    def back_up(self) -> None:
-        self.run(*self.barman("backup", "--immediate-checkpoint"))
-
-    def archive_all(self) -> None:
-        self.switch()
-        self.receiver.stop()
-        self.server.stop()
-
-    def restore(self, data: Path) -> None:
-        self.run(*self.barman("recover"), "latest", data)
+def barman(server: Server, directory: Path, data: Path) -> Iterator[None]:
+    """As `pgbackrest`. Barman receives the WAL while the server runs."""
+    conninfo = f"host={server.directory} port={server.port} user=postgres dbname=postgres"
+    (directory / "conf").write_text(
+        f"[barman]\nbarman_user = {SERVER_USER or getpass.getuser()}\nbarman_home = {directory}\n"
+        f"barman_lock_directory = {directory}\nlog_file = {directory}/log\n"
+        f"[main]\ndescription = main\nconninfo = {conninfo}\nstreaming_conninfo = {conninfo}\n"
+        f"backup_method = postgres\nstreaming_archiver = on\nslot_name = barman\ncreate_slot = auto\n"
+        f"path_prefix = {BINDIR}\n"
+    )
+    tool = [path_of("barman"), "-c", directory / "conf"]
+    switch = [*tool, "switch-wal", "--force", "--archive", "--archive-timeout", 60, "main"]
+    receiver = Program(directory / "receiver", *tool, "receive-wal", "main")
+    run(*tool, "receive-wal", "--create-slot", "main")
+    receiver.start()
+    wait_until(lambda: server.rows("SELECT FROM pg_stat_replication"), "Barman receives WAL")
+    run(*switch)
+    yield
+    run(*tool, "backup", "--immediate-checkpoint", "main")
+    yield
+    run(*switch)
+    receiver.stop()
+    server.stop()
+    run(*tool, "recover", "main", "latest", data)
+    yield
 
 
-@pytest.fixture
-def successor(clock: Clock) -> Iterator[Server]:
-    """A server without data, whose clock is a test's."""
-    server = Server(NODE, clock.environment)
-    yield server
-    server.remove()
-
-
-@pytest.mark.parametrize("kind", [PgBackRest, Barman], ids=lambda kind: kind.name)
-def test_a_restored_backup_continues_above_its_rows(new_server, successor, clock, kind):
-    assert path_of(kind.name), f"{kind.name} is not installed (Debian: {kind.name})"
+@pytest.mark.parametrize("tool", [pgbackrest, barman], ids=lambda tool: tool.__name__)
+def test_a_restored_backup_continues_above_its_rows(new_server, clock, request, tool):
+    name = tool.__name__
+    assert path_of(name), f"{name} is not installed (Debian: {name})"
     server = create(new_server({**NODE, "wal_level": "replica", "max_wal_senders": "5"}))
-    tool = kind(server)
-    tool.prepare()
+    successor = Server(NODE, clock.environment)
+    request.addfinalizer(successor.remove)
+    directory = server.directory / name
+    directory.mkdir()
+    give_to_server_user(directory)
+    steps = tool(server, directory, successor.data)
+    next(steps)
     insert(server, 1)
     with ExitStack() as stack:
         query = "INSERT INTO {}_orders DEFAULT VALUES RETURNING id::text"
         loads = [stack.enter_context(Load(server.connect, each, query=query.format(each))) for each in SERVER_WIDE]
         for load in loads:
             load.wait_for(50)
-        tool.back_up()
+        next(steps)
         for load in loads:
             load.wait_for(50)
-    tool.archive_all()
-    tool.restore(successor.data)
+    next(steps)
     clock.shift(-HOUR)
     successor.start()
     wait_until(lambda: not successor.value("SELECT pg_is_in_recovery()"), "the recovery has ended")
