@@ -219,36 +219,6 @@ def test_a_query_calls_no_function_that_the_user_may_not_execute(connection, pla
 
 
 @each_form
-def test_the_time_of_an_id_requires_the_right_to_execute_its_function(connection, plain_user, id_type):
-    """A query that calls the function fails, whether or not the planner serves it by the ID."""
-    t = id_type.name
-    connection.execute(
-        f"""
-        CREATE TABLE orders (id {t} PRIMARY KEY);
-        INSERT INTO orders SELECT {t}_lower(now() + n * interval '1 hour') FROM generate_series(-100, 99) AS n;
-        GRANT SELECT ON orders TO {plain_user};
-        SET enable_seqscan = off;
-        """
-    )
-    queries = [
-        "SELECT id FROM orders WHERE id::timestamptz > now()",
-        f"SELECT id FROM orders WHERE {t}_timestamp(id) <= '2026-11-01 00:00+00'",
-        "SELECT id FROM orders WHERE id::timestamptz IS NOT NULL",
-        "SELECT id FROM orders ORDER BY id::timestamptz DESC LIMIT 3",
-        "SELECT max(id::timestamptz) FROM orders",
-    ]
-    # The planner knows the function when the right is revoked.
-    for query in queries:
-        connection.execute(query)
-    connection.execute(f"REVOKE EXECUTE ON FUNCTION {t}_timestamp({t}) FROM PUBLIC; SET ROLE {plain_user}")
-    for setting in "on", "off":
-        connection.execute(f"SET scru.enable_time_of_id = {setting}")
-        for query in queries:
-            with expect.error("42501", f"permission denied for function {t}_timestamp"):
-                connection.execute(query)
-
-
-@each_form
 def test_the_estimator_returns_a_default_for_other_operators(connection, id_type):
     """In recent minor releases, only superusers can create such an operator."""
     connection.execute("CREATE FUNCTION is_like(int, tstzrange) RETURNS bool LANGUAGE sql AS 'SELECT $1 > 0'")

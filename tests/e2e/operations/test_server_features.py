@@ -9,19 +9,10 @@ import psycopg
 import pytest
 
 import orders
-from idtypes import SCRU64, SERVER_WIDE, TYPES, each_form
+from idtypes import SCRU64, SERVER_WIDE, TYPES
 from marks import SEQUENCES, assert_later, create, draw_all
 from programs import needs, path_of
 from server import long, since, wait_until
-
-
-@each_form
-def test_a_column_with_a_generator_is_added_to_a_table_with_rows(connection, id_type):
-    connection.execute("CREATE TABLE old AS SELECT g FROM generate_series(1, 1000) AS g")
-    connection.execute(f"ALTER TABLE old ADD COLUMN id {id_type} DEFAULT {id_type.generator}")
-    numbered = "SELECT *, row_number() OVER (ORDER BY id) AS n FROM old"
-    query = f"SELECT count(DISTINCT id), bool_and(g = n) FROM ({numbered}) AS numbered"
-    assert connection.execute(query).fetchone() == (1000, True)
 
 
 def test_a_member_of_pg_write_all_data_sets_the_mark_of_a_database(new_server):

@@ -44,6 +44,10 @@ SELECT * FROM each_type($$
 $$);
 SELECT oid::regprocedure, prosecdef, procost FROM functions WHERE prosecdef OR procost <> 1;
 
+-- What not everybody may execute, and whether pg_monitor may: what others do, and what sets the mark.
+SELECT oid::regprocedure, has_function_privilege('pg_monitor', oid, 'execute')
+FROM functions WHERE NOT has_function_privilege('public', oid, 'execute') ORDER BY oid::regprocedure::text;
+
 -- The operator classes are valid and complete. All but two are the default.
 CREATE VIEW opclasses AS
     SELECT o.oid, opcname, amname, opcdefault, opcfamily, opcintype::regtype::text AS type

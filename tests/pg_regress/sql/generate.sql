@@ -56,3 +56,7 @@ SELECT * FROM each_type($q$
                      '-infinity', 'infinity', first + interval '1 ms', last - interval '1 ms']) AS moment,
         back_filled(format('SELECT $T_timestamp(gen_$T(%1$L)) = %1$L', moment)) AS result
 $q$);
+
+-- A column with a generator is added to a table with rows, which get different IDs in their order.
+CALL for_each_type('CREATE TABLE $T_old AS SELECT n FROM generate_series(1, 1000) AS n; ALTER TABLE $T_old ADD id $T DEFAULT gen_$T()');
+SELECT * FROM each_type('SELECT count(DISTINCT id), array_agg(n ORDER BY id) = array_agg(n ORDER BY n) FROM $T_old');

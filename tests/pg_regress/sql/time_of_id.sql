@@ -163,4 +163,31 @@ SELECT scru_before('4714-11-24 00:00+00 BC');
 
 -- Days.
 SELECT scru128_lower('2026-11-01 02:00+00')::date, date_trunc('day', scru128_lower('2026-11-01 12:00+00')::timestamptz);
+
+-- A query fails without the right to execute the function, whether or not the planner, which knows it, serves it by the ID.
+BEGIN;
+CALL for_each_type($$
+    CREATE TABLE $T_times AS SELECT $T_lower(now() + n * interval '1 hour') AS id FROM generate_series(-100, 99) AS n;
+    CREATE INDEX ON $T_times (id);
+    SELECT FROM $T_times WHERE id::timestamptz > now();
+    REVOKE EXECUTE ON FUNCTION $T_timestamp($T) FROM PUBLIC
+$$);
+CREATE ROLE reader;
+GRANT USAGE ON SCHEMA test TO reader;
+GRANT SELECT ON ALL TABLES IN SCHEMA public, test TO reader;
+SET ROLE reader;
+PREPARE refused AS SELECT * FROM each_type($q$
+    SELECT error_of('SELECT ' || query) FROM unnest(ARRAY[
+        'id FROM $T_times WHERE id::timestamptz > now()',
+        'id FROM $T_times WHERE $T_timestamp(id) <= now()',
+        'id FROM $T_times WHERE id::timestamptz IS NOT NULL',
+        'id FROM $T_times ORDER BY id::timestamptz DESC LIMIT 3',
+        'max(id::timestamptz) FROM $T_times'
+    ]) AS query
+$q$);
+EXECUTE refused;
+SET LOCAL scru.enable_time_of_id = off;
+EXECUTE refused;
+ROLLBACK;
+DEALLOCATE refused;
 DROP SCHEMA other CASCADE;
