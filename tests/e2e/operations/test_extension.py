@@ -5,8 +5,6 @@ Security: attacks by an ordinary user on a database with the extension, and row-
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import psycopg
 import pytest
 
@@ -21,7 +19,6 @@ pytestmark = on_every_version
 # ------------------------------------------------------------------------------------------------- creation and removal
 
 CATALOGS = [*catalog.PARTS, "pg_depend", "pg_description", "pg_extension", "pg_init_privs"]
-SQL = Path(__file__).parents[3] / "sql"
 
 
 def snapshot(connection) -> dict[str, set]:
@@ -216,15 +213,3 @@ def test_a_query_calls_no_function_that_the_user_may_not_execute(connection, pla
             assert connection.execute(joined).rowcount == 0
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         connection.execute(f"SELECT {call} FROM heap")
-
-
-@each_form
-def test_the_estimator_returns_a_default_for_other_operators(connection, id_type):
-    """In recent minor releases, only superusers can create such an operator."""
-    connection.execute("CREATE FUNCTION is_like(int, tstzrange) RETURNS bool LANGUAGE sql AS 'SELECT $1 > 0'")
-    for operand, function in ("int", "int4lt"), ("tstzrange", "is_like"):
-        operator = f"LEFTARG = int, RIGHTARG = {operand}, FUNCTION = {function}"
-        connection.execute(f"CREATE OPERATOR ## ({operator}, RESTRICT = scru_internal.{id_type}_ineqsel)")
-    connection.execute("CREATE TABLE numbers AS SELECT n FROM generate_series(1, 1000) AS n; ANALYZE numbers")
-    assert connection.execute("SELECT FROM numbers WHERE n ## 501").rowcount == 500
-    assert connection.execute("SELECT FROM numbers WHERE n ## tstzrange(NULL, now())").rowcount == 1000

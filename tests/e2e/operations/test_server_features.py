@@ -33,18 +33,6 @@ def test_a_member_of_pg_write_all_data_sets_the_mark_of_a_database(new_server):
         server.value("SELECT gen_scru64()")
 
 
-def test_replication_role_replica_switches_the_guard_off(connection):
-    """As docs/feeds.md says: the rows of a dump or of another server may be older than the guard accepts."""
-    connection.execute("CREATE TABLE events (id scru128 PRIMARY KEY)")
-    guard = "FOR EACH ROW EXECUTE FUNCTION scru_feed_guard('id', '1 min')"
-    connection.execute(f"CREATE TRIGGER guard AFTER INSERT OR UPDATE ON events {guard}")
-    insert = "INSERT INTO events SELECT scru128_lower(now() - interval '1 day')"
-    with pytest.raises(psycopg.errors.CheckViolation):
-        connection.execute(insert)
-    connection.execute("SET session_replication_role = replica")
-    connection.execute(insert)
-
-
 def test_pg_resetwal_loses_a_mark_that_was_not_written(new_server):
     """As docs/guarantees.md says, the mark is then to be raised: above all rows, IDs continue."""
     server = create(new_server({"scru.node": "6/12"}))

@@ -334,3 +334,16 @@ SELECT * FROM each_type($$
          (SELECT $T_timestamp(id) AS start FROM $T_none WHERE id IS NOT NULL ORDER BY id OFFSET 510 LIMIT 1) AS first,
          LATERAL (SELECT start + us * interval '1 us' FROM unnest(ARRAY[-1, 0, 1, 999, 1000, 255999, 256000]) AS us) AS times (at)
 $$);
+
+-- For other operators, which a superuser creates, the estimator returns a default.
+CREATE FUNCTION is_like(integer, tstzrange) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN RETURN true; END';
+CREATE TABLE numbers AS SELECT n FROM generate_series(1, 1000) AS n;
+ANALYZE numbers;
+CALL for_each_type($$
+    CREATE OPERATOR ## (LEFTARG = integer, RIGHTARG = integer, FUNCTION = int4lt, RESTRICT = $T_ineqsel);
+    CREATE OPERATOR ## (LEFTARG = integer, RIGHTARG = tstzrange, FUNCTION = is_like, RESTRICT = $T_ineqsel);
+    CREATE TABLE $T_estimates AS SELECT estimate('SELECT FROM numbers WHERE n ## 501') AS less,
+        estimate('SELECT FROM numbers WHERE n ## tstzrange(NULL, now())') AS is_like;
+    DROP OPERATOR ## (integer, integer), ## (integer, tstzrange)
+$$);
+SELECT * FROM each_type('TABLE $T_estimates');

@@ -154,3 +154,11 @@ SELECT arguments, error_of(format('CREATE OR REPLACE TRIGGER guard AFTER INSERT 
            FOR EACH ROW EXECUTE FUNCTION scru_feed_guard(%s)', arguments)), error_of($$ INSERT INTO of_enum VALUES ('a') $$)
 FROM unnest(ARRAY[$$ 'id', '0' $$, $$ 'id', '0', 'uuidv7' $$, $$ 'id', '0', 'uuid' $$]) AS arguments;
 DROP TYPE public.uuidv7 CASCADE;
+
+-- With session_replication_role = replica, the guard is off: the rows of a dump or of another server may be older.
+CREATE TABLE events (id uuid);
+CREATE TRIGGER guard AFTER INSERT OR UPDATE ON events FOR EACH ROW EXECUTE FUNCTION scru_feed_guard('id', '1 min', 'uuidv7');
+SELECT left(error_of($$ INSERT INTO events SELECT uuidv7_lower(now() - interval '1 day') $$), 5);
+SET session_replication_role = replica;
+INSERT INTO events SELECT uuidv7_lower(now() - interval '1 day');
+RESET session_replication_role;
