@@ -29,7 +29,7 @@ SELECT for_types, result FROM differences
 WHERE for_types <> 'every type' AND result <> 'function $T_skipsupport(internal)' ORDER BY for_types, result COLLATE "C";
 
 -- The functions that are not immutable or not strict; the ones that are not parallel safe; the leakproof ones; and the ones with
--- SECURITY DEFINER or a cost other than 1.
+-- SECURITY DEFINER, a cost other than 1 or another language, which would resolve names at run time without a search path.
 CREATE VIEW functions AS
     SELECT p.* FROM members JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND objid = p.oid;
 SELECT * FROM each_type($$
@@ -42,7 +42,8 @@ SELECT * FROM each_type($$
     SELECT oid::regprocedure FROM functions
     WHERE oid::regprocedure::text ~ '(?<![a-z0-9])$T(?![a-z0-9])' AND proleakproof ORDER BY oid::regprocedure::text COLLATE "C"
 $$);
-SELECT oid::regprocedure, prosecdef, procost FROM functions WHERE prosecdef OR procost <> 1;
+SELECT functions.oid::regprocedure, prosecdef, procost, lanname, proconfig FROM functions JOIN pg_language AS l ON l.oid = prolang
+WHERE prosecdef OR procost <> 1 OR lanname NOT IN ('c', 'internal') ORDER BY functions.oid;
 
 -- What not everybody may execute, and whether pg_monitor may: what others do, and what sets the mark.
 SELECT oid::regprocedure, has_function_privilege('pg_monitor', oid, 'execute')
