@@ -9,13 +9,14 @@ from urllib.request import urlopen
 
 import pytest
 
+import page
 from marks import HOUR
 from programs import LOOPBACK, Program, free_ports, needs, path_of
 from server import Server, give_to_server_user, wait_until
 
 ROOT = Path(__file__).parents[3]
 FILE = ROOT / "packaging/postgres_exporter.yaml"
-PAGE = (ROOT / "docs/alerts.md").read_text()
+PAGE = page.text("alerts")
 QUERIES = {
     name: (query, re.findall(r"^    - (\w+):\n        usage: (\w+)$", metrics, re.MULTILINE))
     for name, query, metrics in re.findall(
@@ -99,23 +100,13 @@ def test_the_queries_of_a_server_and_its_standby(primary, new_server, clock):
 
 
 def test_the_statements_of_the_page(primary):
-    primary.rows("SELECT gen_scru64(), gen_ulidflake()")
-    reason, nodes, holders = re.findall(r"^```sql\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    with primary.connect(user="monitor") as monitor:
-        assert [row[0] for row in monitor.execute(reason)] == ["scru64", "ulidflake"]
-        assert monitor.execute(nodes).fetchall() == [
-            ("scru64", "5/8", SOURCE, False),
-            ("ulidflake", "-1", "the default", False),
-        ]
-        assert monitor.execute(holders).fetchall() == []
-
-
-def test_who_holds_the_horizon(primary):
-    """The time since the first ID of an open transaction, in its database only, and not on a standby."""
-    [holders] = [query for query in re.findall(r"^```sql\n(.*?)^```$", PAGE, re.M | re.S) if "scru_horizon" in query]
+    """Who holds the horizon: the time since the first ID of an open transaction, in its database only, and not on a
+    standby."""
+    reason, nodes, holders = page.all_blocks("alerts")
     none = {"datname": "postgres", "holders": 0, "held_seconds": 0.0, "mark_ahead_seconds": None}
     assert scrape(primary, "scru_horizon") == [none]
     with primary.connect(autocommit=False) as writer, primary.connect(user="monitor") as monitor:
+        assert monitor.execute(holders).fetchall() == []
         writer.execute("SELECT gen_scru64(), pg_sleep(0.2)")
         [row] = scrape(primary, "scru_horizon")
         assert (row["datname"], row["holders"]) == ("postgres", 1)
@@ -123,6 +114,9 @@ def test_who_holds_the_horizon(primary):
         [(pid, held, *rest)] = monitor.execute(holders)
         assert rest == [writer.info.user, "idle in transaction", "SELECT gen_scru64(), pg_sleep(0.2)"]
         assert pid == writer.info.backend_pid and held.total_seconds() >= 0.2
+        assert [row[0] for row in monitor.execute(reason)] == ["scru64", "ulidflake"]
+        settings = [("scru64", "5/8", SOURCE, False), ("ulidflake", "-1", "the default", False)]
+        assert monitor.execute(nodes).fetchall() == settings
         primary.psql("postgres", b"CREATE DATABASE other;\n\\c other\nCREATE EXTENSION scru")
         with primary.connect("other") as other:
             assert other.execute("SELECT count(*) FROM scru_horizon_holders()").fetchone() == (0,)
@@ -152,8 +146,8 @@ def test_postgres_exporter_reads_the_file(primary):
         exporter.wait_until_it_listens(port)
 
         def samples() -> dict[str, float]:
-            with urlopen(f"http://{LOOPBACK}:{port}/metrics") as page:
-                lines = re.findall(r"^(scru_\w+)\{(.*)\} (\S+)$", page.read().decode(), re.MULTILINE)
+            with urlopen(f"http://{LOOPBACK}:{port}/metrics") as answer:
+                lines = re.findall(r"^(scru_\w+)\{(.*)\} (\S+)$", answer.read().decode(), re.MULTILINE)
             return {name: float(value) for name, labels, value in lines if 'type="ulidflake"' not in labels}
 
         wait_until(lambda: "scru_generator_refuses" in samples(), "the exporter has read the metrics")

@@ -15,7 +15,7 @@ import expect
 import orders
 from idtypes import SCRU64, SCRU128, IdType, each_form
 from marks import create
-from programs import has_library, skip_unless
+from programs import needs
 from server import MAJOR, Server, on_every_version, wait_until
 
 pytestmark = on_every_version
@@ -101,10 +101,6 @@ def test_a_subscriber_has_all_rows(new_server, binary):
 # ------------------------------------------------------------------------------------------------------- output plugins
 
 
-def needs_plugin(name: str):
-    return skip_unless(has_library(name), f"this server has no {name} (Debian: postgresql-NN-{name})")
-
-
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
     """A server with logical decoding."""
@@ -169,7 +165,7 @@ def test_pgoutput(connection, changes, id_type, binary):
     ]
 
 
-@needs_plugin("wal2json")
+@needs("wal2json")
 def test_wal2json(connection, changes):
     """The type appears by its name, and an ID as its text."""
     text = change(connection, SCRU128, "wal2json")
@@ -182,7 +178,7 @@ def test_wal2json(connection, changes):
     assert (updated["identity"], deleted["identity"]) == ([id], [id])
 
 
-@needs_plugin("decoderbufs")
+@needs("decoderbufs")
 def test_decoderbufs(connection, changes):
     """Debezium's plugin sends an ID as its text, and the name of its type. A deletion has the key of the row."""
 
