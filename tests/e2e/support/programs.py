@@ -36,25 +36,22 @@ def missing(what: str) -> NoReturn:
     pytest.skip(what)
 
 
-def skip_unless(is_installed: bool, reason: str):
-    """Returns a mark that skips tests of a program. If programs are required, the tests run, and fail without it."""
-    return pytest.mark.skipif(not is_installed and not ARE_REQUIRED, reason=reason)
-
-
 def path_of(program: str) -> str | None:
     """Returns the path of a program; `None` if it is not installed."""
     return shutil.which(program, path=PATH)
 
 
 def needs(*programs: str):
-    """Returns a mark that skips tests unless these programs, or libraries of the server, are installed.
+    """Returns a mark that skips tests unless these programs, or libraries of the server, are installed. If programs are
+    required, the tests run, and fail without them.
 
     `make test-all` leaves them to the run on the oldest version.
     """
     if SHARES_TESTS and min(MAJORS) != MAJOR:
         return pytest.mark.skip(reason=f"runs on {min(MAJORS)} only: with a program that works alike on all versions")
     absent = [program for program in programs if not path_of(program) and not has_library(program)]
-    return skip_unless(not absent, f"not installed by tools/setup.sh operators: {' and '.join(absent)}")
+    reason = f"not installed by tools/setup.sh operators: {' and '.join(absent)}"
+    return pytest.mark.skipif(bool(absent) and not ARE_REQUIRED, reason=reason)
 
 
 def has_library(name: str) -> bool:
