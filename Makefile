@@ -88,7 +88,7 @@ test-model: ## Explore the worlds of the model, also with each harmless change o
 test-mutants: ## Change the program, one change at a time, and store which test notices it; ONLY=… selects by text, JOBS=… at a time
 	@JOBS=$(or $(JOBS),2) tools/mutants.sh stored $(ONLY)
 
-fuzz: ## Fuzz the input of each type for TIME=60 seconds per target; keeps inputs that reach new code
+fuzz: ## Fuzz what clients send for TIME=60 seconds per target; keeps inputs that reach new code
 	@tools/setup.sh test
 	@tools/fuzz.sh $(or $(TIME),60) keep
 

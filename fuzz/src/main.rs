@@ -1,4 +1,5 @@
-//! Fuzz targets: the text input and the binary input of every type of the registry. Both accept data from any client.
+//! Fuzz targets: the text input and the binary input of every type of the registry, the decryption of every ID that can be
+//! encrypted, nodes, and texts with a prefix. All accept data from any client.
 //!
 //! The environment variable `FUZZ_TARGET` selects a target. libFuzzer calls the target with mutations of the inputs that have
 //! reached new code. `tools/fuzz.sh` builds and runs the program.
@@ -9,7 +10,9 @@ use std::process;
 use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
-use scru_ids::{ParseError, ParseErrorKind, SqlId, Stored, registry};
+use scru_ids::encryption::{Encryptable, IdCipher};
+use scru_ids::prefixed::{is_prefix, join, split};
+use scru_ids::{ParseError, ParseErrorKind, Scru64Node, SqlId, Stored, encrypted_registry, registry};
 use scru_server::SortKeys;
 
 /// A property that holds for every input. Panics if an input violates it.
@@ -25,7 +28,7 @@ fuzz_target!(init: choose(), |input: &[u8]| {
 
 /// Returns every target with its name.
 fn targets() -> Vec<(&'static str, Property)> {
-    let mut targets: Vec<(_, Property)> = Vec::new();
+    let mut targets: Vec<(_, Property)> = vec![("node", node), ("prefix", prefix)];
     macro_rules! target {
         ($name:ident, $id:ident) => {
             targets.push((concat!(stringify!($name), "_text"), text::<scru_ids::$id>));
@@ -33,6 +36,12 @@ fn targets() -> Vec<(&'static str, Property)> {
         };
     }
     registry!(target);
+    macro_rules! decryption {
+        ($name:ident, $id:ident, $bytes:literal) => {
+            targets.push((concat!(stringify!($name), "_decryption"), decryption::<scru_ids::$id>));
+        };
+    }
+    encrypted_registry!(decryption);
     targets
 }
 
@@ -131,6 +140,34 @@ fn assert_keys_are_in_order<T: SqlId>(ids: Vec<T>) {
     let mut keyed: Vec<_> = ids.into_iter().map(|id| (id, keys.key::<T>(&id.to_stored().to_bytes()))).collect();
     keyed.sort_unstable();
     assert!(keyed.is_sorted_by_key(|(_, key)| *key), "the keys contradict the order of the IDs");
+}
+
+// ------------------------------------------------------------------------------------------------ what is not an ID
+
+/// Decrypts any bytes. The ID, if there is one, is encrypted to these bytes.
+fn decryption<T: Encryptable>(input: &[u8]) {
+    let cipher = IdCipher::<T>::new(&[7; 16]).expect("a key of 16 bytes");
+    if let Ok(uuid) = input.try_into()
+        && let Some(id) = cipher.decrypt(uuid)
+    {
+        assert_eq!(cipher.encrypt(id), Some(uuid), "another UUID has the same ID");
+    }
+}
+
+/// Parses any text as a node. A node has as many bits as it says, and collides with itself.
+fn node(input: &[u8]) {
+    match String::from_utf8_lossy(input).parse::<Scru64Node>() {
+        Ok(node) => assert!((1..=23).contains(&node.size()) && node.id() >> node.size() == 0 && node.collides(node)),
+        Err(error) => assert!(error.to_string().ends_with('.'), "{error} is no sentence"),
+    }
+}
+
+/// Splits any text into a prefix and the text of an ID. They join to the same text.
+fn prefix(input: &[u8]) {
+    let (prefix, id) = split(input);
+    assert_eq!(join(prefix, id), input);
+    assert!(!id.iter().skip(1).any(|byte| *byte == b'_'), "the separator is not the last one");
+    assert!(!is_prefix(prefix) || prefix.len() <= 63 && prefix.is_ascii());
 }
 
 // --------------------------------------------------------------------------------------------------------------- both

@@ -18,6 +18,7 @@ from idtypes import SCRU64, SCRU128, IdType
 
 # Raised by the server before it calls the type's input function: the bytes are invalid in the database's encoding.
 NOT_IN_THE_ENCODING = "22021"
+TEXT_OID = 25
 EXAMPLES = settings(max_examples=500, deadline=None, derandomize=True, database=None)
 
 
@@ -36,6 +37,12 @@ class Session:
         if result.status == ExecStatus.TUPLES_OK:
             return result.get_value(0, 0)
         return result.error_field(DiagnosticField.SQLSTATE).decode()
+
+    def inspect(self, text: bytes) -> list[bytes]:
+        """Returns the canonical texts of this type that scru_inspect() finds."""
+        query = f"SELECT canonical FROM scru_inspect($1) WHERE type = '{self.id_type.name}'".encode()
+        result = self._connection.pgconn.exec_params(query, [text], [TEXT_OID], [Format.BINARY])
+        return [result.get_value(row, 0) for row in range(result.ntuples)]
 
 
 @pytest.fixture(scope="module", params=[(SCRU64, "UTF8"), (SCRU128, "SQL_ASCII")], ids=["scru64", "scru128"])
@@ -78,7 +85,9 @@ def test_texts(session, value, edits):
     id_type = session.id_type
     # The driver ends a text at a NUL.
     text = edited(id_type.text(id_type.largest * value >> 64).encode(), edits).replace(b"\0", b"\1")
-    assert session.read(text, Format.TEXT) == expected_of_text(id_type, text, session.encoding)
+    expected = expected_of_text(id_type, text, session.encoding)
+    assert session.read(text, Format.TEXT) == expected
+    assert session.inspect(text) == [expected] * isinstance(expected, bytes)
 
 
 @EXAMPLES
