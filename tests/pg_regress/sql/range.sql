@@ -33,27 +33,14 @@ CREATE FUNCTION ranges(at timestamptz) RETURNS SETOF tstzrange LANGUAGE sql AS $
     SELECT unnest(ARRAY['empty', '[infinity,)', '(,-infinity]', '(,"4000-01-01 BC")', '[200000-01-01,)']::tstzrange[])
 $$;
 
--- Counts the IDs in each range by index, and by their times with the bounds truncated to ticks. Returns the number of ranges, and the ranges with different counts.
-CREATE FUNCTION deviations(type text, OUT ranges bigint, OUT deviating tstzrange[]) LANGUAGE plpgsql AS $$
-DECLARE
-    range tstzrange;
-    by_index bigint;
-    by_time bigint;
-    at timestamptz;
-BEGIN
-    ranges := 0;
-    EXECUTE format('SELECT created FROM %I ORDER BY id OFFSET 60000 LIMIT 1', type || '_orders') INTO at;
-    FOR range IN SELECT * FROM ranges(at) LOOP
-        EXECUTE format('SELECT count(*) FROM %I WHERE id <@ %L::tstzrange', type || '_orders', range) INTO by_index;
-        EXECUTE format('SELECT count(*) FROM %I WHERE created <@ %L::tstzrange', type || '_orders', truncated(type, range)) INTO by_time;
-        ranges := ranges + 1;
-        IF by_index <> by_time THEN
-            deviating := deviating || range;
-        END IF;
-    END LOOP;
-END $$;
+-- The number of ranges, and those for which the index on the ID gives another count than the times with the bounds truncated to ticks.
 SET enable_seqscan = off;
-SELECT * FROM each_type($$ SELECT * FROM deviations('$T') $$);
+SELECT * FROM each_type($$
+    SELECT count(*), array_agg(range) FILTER (WHERE by_index <> by_time) AS deviating
+    FROM (SELECT created AS at FROM $T_orders ORDER BY id OFFSET 60000 LIMIT 1) AS middle, ranges(at) AS range,
+         lines_of(format('SELECT count(*) FROM $T_orders WHERE id <@ %L::tstzrange', range)) AS by_index,
+         lines_of(format('SELECT count(*) FROM $T_orders WHERE created <@ %L::tstzrange', truncated('$T', range))) AS by_time
+$$);
 RESET enable_seqscan;
 
 -- Without an index, both operators and NOT return the same as the comparison of times with truncated bounds.
@@ -152,62 +139,13 @@ SELECT * FROM each_type($$
            estimate('SELECT * FROM $T_orders WHERE id <@ ''[2026-01-01 09:05,)''') BETWEEN 1900 AND 7600 AS since,
            estimate('SELECT * FROM $T_orders WHERE $T_larger(id, id) <@ ''[2026-01-01 09:10,)''') AS unknown
 $$);
--- Two half-open ranges are estimated as one span, in any order and beside other predicates. If they have no ID in common, the
--- estimate is one row. Under OR or on different tables, they are estimated separately.
+-- Two half-open ranges are estimated as one span, also as a function and beside other predicates. If they have no ID in common, the
+-- estimate is one row.
 SELECT * FROM each_type($$
-    SELECT estimate('SELECT * FROM $T_orders WHERE id <@ ''[2026-01-01 04:00,)'' AND id <@ ''(,2026-01-01 04:02:46)''') BETWEEN 500 AND 2000 AS span,
-           estimate('SELECT * FROM $T_orders WHERE tstzrange(NULL, ''2026-01-01 04:02:46'') @> id AND id <@ ''[2026-01-01 04:00,)''') BETWEEN 500 AND 2000 AS other,
-           estimate('SELECT * FROM $T_orders WHERE id >= timestamptz ''2026-01-01 04:00'' AND $T_contained_by_range(id, ''(,2026-01-01 04:02:46)'') AND created IS NOT NULL') BETWEEN 500 AND 2000 AS third,
-           estimate('SELECT * FROM $T_orders WHERE id <@ ''[2026-01-01 04:00,)'' AND id <@ ''(,2026-01-01 03:00)''') AS none,
-           estimate('SELECT * FROM $T_orders WHERE (id <@ ''[2026-01-01 04:00,)'' OR created IS NULL) AND id <@ ''(,2026-01-01 04:02:46)''') > 20000 AS under_or,
-           estimate('SELECT * FROM $T_orders AS a, $T_orders AS b WHERE a.id <@ ''(,2026-01-01 00:10)'' AND b.id <@ ''[2026-01-01 09:05,)''')
-               BETWEEN 1800::float * 1900 AND 7200::float * 7600 AS two_tables
+    SELECT estimate('SELECT * FROM $T_orders WHERE id >= timestamptz ''2026-01-01 04:00'' AND $T_contained_by_range(id, ''(,2026-01-01 04:02:46)'') AND created IS NOT NULL') BETWEEN 500 AND 2000 AS span,
+           estimate('SELECT * FROM $T_orders WHERE id <@ ''[2026-01-01 04:00,)'' AND id <@ ''(,2026-01-01 03:00)''') AS none
 $$);
 RESET plan_cache_mode;
-
--- A user-defined operator family in descending order has the same operators with other strategy numbers.
-SET enable_seqscan = off;
-CALL for_each_type($$
-    CREATE FUNCTION $T_reversed_cmp($T, $T) RETURNS integer LANGUAGE sql IMMUTABLE STRICT RETURN $T_cmp($2, $1);
-    CREATE OPERATOR CLASS $T_reversed_ops FOR TYPE $T USING btree AS
-        OPERATOR 1 >, OPERATOR 2 >=, OPERATOR 3 =, OPERATOR 4 <=, OPERATOR 5 <, FUNCTION 1 $T_reversed_cmp($T, $T);
-    CREATE TABLE $T_reversed AS SELECT id FROM $T_orders WHERE id <@ '[2026-01-01,2026-01-01 00:10)';
-    CREATE INDEX $T_reversed_id ON $T_reversed (id $T_reversed_ops)
-$$);
-SELECT * FROM each_type($$ SELECT plan('SELECT FROM $T_reversed WHERE id <@ ''[2026-01-01 00:01,2026-01-01 00:02)''') $$);
-SELECT * FROM each_type($$
-    SELECT count(*) = (SELECT count(*) FROM $T_orders WHERE created <@ tstzrange('2026-01-01 00:01', '2026-01-01 00:02')) AS right
-    FROM $T_reversed WHERE id <@ '[2026-01-01 00:01,2026-01-01 00:02)'
-$$);
-RESET enable_seqscan;
-
--- If the planner evaluates an invalid range, the error is the server's own.
-SELECT * FROM each_type($$ SELECT error_of('EXPLAIN SELECT * FROM $T_orders WHERE id <@ tstzrange(now(), now() - interval ''1 day'')') $$);
-
--- Monthly partitions by ID are pruned by the planner and by the executor.
-CALL for_each_type($$
-    CREATE TABLE $T_months (id $T PRIMARY KEY) PARTITION BY RANGE (id);
-    CREATE TABLE $T_january PARTITION OF $T_months
-        FOR VALUES FROM ($T_lower(timestamptz '2026-01-01')) TO ($T_lower(timestamptz '2026-02-01'));
-    CREATE TABLE $T_february PARTITION OF $T_months
-        FOR VALUES FROM ($T_lower(timestamptz '2026-02-01')) TO ($T_lower(timestamptz '2026-03-01'));
-    CREATE TABLE $T_march PARTITION OF $T_months
-        FOR VALUES FROM ($T_lower(timestamptz '2026-03-01')) TO ($T_lower(timestamptz '2026-04-01'));
-    INSERT INTO $T_months SELECT $T_lower(moment) FROM generate_series(timestamptz '2026-01-01', '2026-03-31', '1 day') AS moment;
-    ANALYZE $T_months
-$$);
-SET enable_seqscan = off;
-SET enable_bitmapscan = off;
-SELECT * FROM each_type($$ SELECT plan('SELECT * FROM $T_months WHERE id <@ ''[2026-02-03,2026-02-28)''') $$);
-SET test.since = '2026-02-27';
-SELECT * FROM each_type($$
-    SELECT plan('SELECT * FROM $T_months WHERE id <@ tstzrange(current_setting(''test.since'')::timestamptz, ''2026-03-05'')')
-$$);
-SELECT * FROM each_type($$
-    SELECT count(*) FROM $T_months WHERE id <@ tstzrange(current_setting('test.since')::timestamptz, '2026-03-05')
-$$);
-RESET enable_seqscan;
-RESET enable_bitmapscan;
 
 -- A range with a bound in the place of another's flags is not mistaken for it.
 SELECT * FROM each_type($$
