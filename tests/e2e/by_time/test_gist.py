@@ -8,7 +8,6 @@ from pathlib import Path
 import psycopg
 import pytest
 
-import expect
 import plans
 from idtypes import SCRU64, SCRU128, each_form, of_types
 from server import since
@@ -97,20 +96,3 @@ def test_an_id_and_jsonb_in_one_gin_index(connection, id_type):
     found = connection.execute(query).fetchall()
     assert len(found) == 50
     assert {row[1] for row in found} == {tenants[3]}
-
-
-@since(18, "gin_index_check of amcheck")
-@each_form
-def test_gin_indexes_are_consistent(connection, id_type):
-    """amcheck finds no error in an index that has been built, nor in one that has been filled row by row. The rows
-    include NULLs, and many have the same ID."""
-    expect.install_amcheck(connection)
-    connection.execute(f"CREATE TABLE ids (id {id_type.name}); CREATE INDEX filled ON ids USING gin (id)")
-    texts = [id_type.text(value) for value in id_type.samples(5000, 8)]
-    insert = f"INSERT INTO ids SELECT t::{id_type.name} FROM unnest(%s::text[]) AS t"
-    for values in texts, texts[:1] * 5000, [None] * 100:
-        connection.execute(insert, [values])
-    connection.execute("SELECT gin_clean_pending_list('filled')")
-    connection.execute("CREATE INDEX built ON ids USING gin (id)")
-    for index in "filled", "built":
-        connection.execute("SELECT gin_index_check(%s)", [index])
