@@ -121,11 +121,6 @@ def test_make_install_after_make_requires_no_compiler(place):
     assert installed(place) == set()
 
 
-def test_the_report_of_the_benchmark_requires_no_server():
-    """`make bench PG_MAJOR=NN` runs on a fetched server, which the machine that renders the report does not have."""
-    run("tools/setup.sh", "report", env={**os.environ, "PG_CONFIG": "", "PG_MAJOR": "99"})
-
-
 def test_pgxn_installs_the_archive(place, tmp_path):
     """`pgxn install` compiles and installs the archive of `make dist`."""
     run("git", "clone", "--quiet", "--no-hardlinks", ROOT, tmp_path / "clone")

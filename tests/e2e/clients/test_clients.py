@@ -77,7 +77,7 @@ def run(directory: Path, database, program: str, *arguments: str, **environment:
         command = [INSTALLED / "rust/clients", program]
         if not command[0].exists():
             missing("the Rust clients are not built (tools/lib/clients.sh)")
-    environment |= {"PYTHONPATH": str(PACKAGE / "src"), "HOME": str(directory)}
+    environment |= {"PYTHONPATH": f"{PACKAGE / 'src'}:{PROGRAMS}", "HOME": str(directory)}
     return reported(run_in(database, [*command, *arguments], directory, **environment))
 
 

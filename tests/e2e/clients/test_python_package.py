@@ -16,11 +16,9 @@ import shutil
 import subprocess
 import sys
 import uuid
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from doctest import DocTestParser, DocTestRunner
 from pathlib import Path
-from random import Random
 
 import pytest
 
@@ -220,34 +218,6 @@ def test_pydantic(installed, database, id_type, tmp_path):
     texts = [id_type.text(value) for value in id_type.samples(12)]
     errors = ["value_error", "value_error", "string_type", "string_type"]
     assert run(installed, tmp_path, database, program, *texts).splitlines() == [f"malformed id {e}" for e in errors]
-
-
-def instructions(run: Callable[[], object]) -> int:
-    """Returns the number of bytecode instructions that a call executes."""
-    count = 0
-
-    def trace(frame, event, _):
-        nonlocal count
-        frame.f_trace_opcodes = True
-        count += event == "opcode"
-        return trace
-
-    sys.settrace(trace)
-    run()
-    sys.settrace(None)
-    return count
-
-
-@each_form
-def test_parsing_and_sorting_cost_no_more_than_those_of_uuids(id_type):
-    cls, random = class_of(id_type), Random(1)
-    text, uuid_text = id_type.text(id_type.largest // 3), str(uuid.UUID(int=1))
-    for parsed in text, text.swapcase():
-        assert instructions(lambda parsed=parsed: cls(parsed)) < instructions(lambda: uuid.UUID(uuid_text))
-    uuids = [uuid.UUID(int=random.getrandbits(128)) for _ in range(1_000)]
-    ids = [cls.from_int(random.randrange(id_type.largest)) for _ in uuids]
-    # The number of comparisons depends on the values.
-    assert instructions(lambda: sorted(ids)) < 1.1 * instructions(lambda: sorted(uuids))
 
 
 def test_partitions_of_django_postgres_extra(installed, database, connection, tmp_path):

@@ -33,27 +33,14 @@ CREATE FUNCTION ranges(at timestamptz) RETURNS SETOF tstzrange LANGUAGE sql AS $
     SELECT unnest(ARRAY['empty', '[infinity,)', '(,-infinity]', '(,"4000-01-01 BC")', '[200000-01-01,)']::tstzrange[])
 $$;
 
--- Counts the IDs in each range by index, and by their times with the bounds truncated to ticks. Returns the number of ranges, and the ranges with different counts.
-CREATE FUNCTION deviations(type text, OUT ranges bigint, OUT deviating tstzrange[]) LANGUAGE plpgsql AS $$
-DECLARE
-    range tstzrange;
-    by_index bigint;
-    by_time bigint;
-    at timestamptz;
-BEGIN
-    ranges := 0;
-    EXECUTE format('SELECT created FROM %I ORDER BY id OFFSET 60000 LIMIT 1', type || '_orders') INTO at;
-    FOR range IN SELECT * FROM ranges(at) LOOP
-        EXECUTE format('SELECT count(*) FROM %I WHERE id <@ %L::tstzrange', type || '_orders', range) INTO by_index;
-        EXECUTE format('SELECT count(*) FROM %I WHERE created <@ %L::tstzrange', type || '_orders', truncated(type, range)) INTO by_time;
-        ranges := ranges + 1;
-        IF by_index <> by_time THEN
-            deviating := deviating || range;
-        END IF;
-    END LOOP;
-END $$;
+-- The number of ranges, and those for which the index on the ID gives another count than the times with the bounds truncated to ticks.
 SET enable_seqscan = off;
-SELECT * FROM each_type($$ SELECT * FROM deviations('$T') $$);
+SELECT * FROM each_type($$
+    SELECT count(*), array_agg(range) FILTER (WHERE by_index <> by_time) AS deviating
+    FROM (SELECT created AS at FROM $T_orders ORDER BY id OFFSET 60000 LIMIT 1) AS middle, ranges(at) AS range,
+         lines_of(format('SELECT count(*) FROM $T_orders WHERE id <@ %L::tstzrange', range)) AS by_index,
+         lines_of(format('SELECT count(*) FROM $T_orders WHERE created <@ %L::tstzrange', truncated('$T', range))) AS by_time
+$$);
 RESET enable_seqscan;
 
 -- Without an index, both operators and NOT return the same as the comparison of times with truncated bounds.
@@ -100,7 +87,7 @@ SET enable_bitmapscan = off;
 CALL for_each_type($$ CREATE INDEX $T_orders_larger ON $T_orders ($T_larger(id, id)) $$);
 SELECT * FROM each_type($$ SELECT plan('SELECT * FROM $T_orders WHERE $T_larger(id, id) <@ ''[2026-01-01 01:00,2026-01-01 01:01)''') $$);
 
--- A multicolumn index, a bitmap scan, and BRIN.
+-- A multicolumn index, and a bitmap scan.
 CALL for_each_type($$
     DROP INDEX $T_orders_id, $T_orders_larger;
     CREATE INDEX $T_orders_both ON $T_orders (id, created)
@@ -110,39 +97,25 @@ RESET enable_bitmapscan;
 SET enable_indexscan = off;
 SET enable_indexonlyscan = off;
 SELECT * FROM each_type($$ SELECT plan('SELECT * FROM $T_orders WHERE id <@ ''[2026-01-01 01:00,2026-01-01 01:01)''') $$);
-CALL for_each_type($$
-    DROP INDEX $T_orders_both;
-    CREATE INDEX ON $T_orders USING brin (id) WITH (pages_per_range = 8)
-$$);
-SET enable_seqscan = off;
-SELECT * FROM each_type($$ SELECT plan('SELECT * FROM $T_orders WHERE id <@ ''[2026-01-01 01:00,2026-01-01 01:01)''') $$);
-SELECT * FROM each_type($$ SELECT count(*) BETWEEN 350 AND 370 AS right FROM $T_orders WHERE id <@ '[2026-01-01 01:00,2026-01-01 01:01)' $$);
-RESET enable_seqscan;
 RESET enable_indexscan;
 RESET enable_indexonlyscan;
 
--- Estimates use the histogram. They are within a factor of two, even inside a bucket (2,000 rows), for literals, parameters, the
--- operators' functions and the commuted operator, and for ranges that are unbounded on one side or both. The smallest and the
--- largest ID are deleted first, so that the other IDs fill the histogram evenly.
+-- Estimates of literals, parameters, the operators' functions and the commuted operator are within a factor of two, even inside a
+-- bucket of the histogram (2,000 rows), and for ranges that are unbounded on one side or both. The smallest and the largest ID are
+-- deleted first, so that the other IDs fill the histogram evenly.
 CALL for_each_type($$
     DELETE FROM $T_orders WHERE id IN (smallest('$T')::$T, largest('$T')::$T);
+    DROP INDEX $T_orders_both;
     CREATE INDEX ON $T_orders (id);
     ANALYZE $T_orders
 $$);
 SET plan_cache_mode = force_custom_plan;
 SELECT * FROM each_type($$
-    SELECT seconds, min(estimate / (seconds * 6)) > 0.5 AND max(estimate / (seconds * 6)) < 2 AS good, count(*)
-    FROM unnest(ARRAY[10, 60, 600, 3600, 10800]) AS seconds,
-         unnest(ARRAY['2026-01-01 00:00', '2026-01-01 01:23:45', '2026-01-01 02:34:56', '2026-01-01 06:15']::timestamptz[]) AS start,
-         tstzrange(start, start + seconds * interval '1 second') AS range,
-         unnest(ARRAY[
-            format('SELECT * FROM $T_orders WHERE id <@ %L::tstzrange', range),
-            format('SELECT * FROM $T_orders WHERE %L::tstzrange @> id', range),
-            format('SELECT * FROM $T_orders WHERE $T_contained_by_range(id, %L)', range),
-            format('SELECT * FROM $T_orders WHERE $T_range_contains(%L, id)', range),
-            format('EXECUTE $T_by_time (%L)', range)]) AS query,
-         estimate(query)
-    GROUP BY seconds ORDER BY seconds
+    SELECT estimate(query) BETWEEN 180 AND 720 AS good, count(*)
+    FROM unnest(ARRAY['[2026-01-01 01:23:45,2026-01-01 01:24:45)', '[2026-01-01 06:15,2026-01-01 06:16)']) AS range,
+         unnest(ARRAY['id <@ %L::tstzrange', '%L::tstzrange @> id', '$T_contained_by_range(id, %L)', '$T_range_contains(%L, id)']) AS form,
+         unnest(ARRAY['SELECT FROM $T_orders WHERE ' || format(form, range), format('EXECUTE $T_by_time (%L)', range)]) AS query
+    GROUP BY good
 $$);
 SELECT * FROM each_type($$
     SELECT estimate('SELECT * FROM $T_orders WHERE id <@ ''(,)''') AS every,
@@ -152,62 +125,13 @@ SELECT * FROM each_type($$
            estimate('SELECT * FROM $T_orders WHERE id <@ ''[2026-01-01 09:05,)''') BETWEEN 1900 AND 7600 AS since,
            estimate('SELECT * FROM $T_orders WHERE $T_larger(id, id) <@ ''[2026-01-01 09:10,)''') AS unknown
 $$);
--- Two half-open ranges are estimated as one span, in any order and beside other predicates. If they have no ID in common, the
--- estimate is one row. Under OR or on different tables, they are estimated separately.
+-- Two half-open ranges are estimated as one span, also as a function and beside other predicates. If they have no ID in common, the
+-- estimate is one row.
 SELECT * FROM each_type($$
-    SELECT estimate('SELECT * FROM $T_orders WHERE id <@ ''[2026-01-01 04:00,)'' AND id <@ ''(,2026-01-01 04:02:46)''') BETWEEN 500 AND 2000 AS span,
-           estimate('SELECT * FROM $T_orders WHERE tstzrange(NULL, ''2026-01-01 04:02:46'') @> id AND id <@ ''[2026-01-01 04:00,)''') BETWEEN 500 AND 2000 AS other,
-           estimate('SELECT * FROM $T_orders WHERE id >= timestamptz ''2026-01-01 04:00'' AND $T_contained_by_range(id, ''(,2026-01-01 04:02:46)'') AND created IS NOT NULL') BETWEEN 500 AND 2000 AS third,
-           estimate('SELECT * FROM $T_orders WHERE id <@ ''[2026-01-01 04:00,)'' AND id <@ ''(,2026-01-01 03:00)''') AS none,
-           estimate('SELECT * FROM $T_orders WHERE (id <@ ''[2026-01-01 04:00,)'' OR created IS NULL) AND id <@ ''(,2026-01-01 04:02:46)''') > 20000 AS under_or,
-           estimate('SELECT * FROM $T_orders AS a, $T_orders AS b WHERE a.id <@ ''(,2026-01-01 00:10)'' AND b.id <@ ''[2026-01-01 09:05,)''')
-               BETWEEN 1800::float * 1900 AND 7200::float * 7600 AS two_tables
+    SELECT estimate('SELECT * FROM $T_orders WHERE id >= timestamptz ''2026-01-01 04:00'' AND $T_contained_by_range(id, ''(,2026-01-01 04:02:46)'') AND created IS NOT NULL') BETWEEN 500 AND 2000 AS span,
+           estimate('SELECT * FROM $T_orders WHERE id <@ ''[2026-01-01 04:00,)'' AND id <@ ''(,2026-01-01 03:00)''') AS none
 $$);
 RESET plan_cache_mode;
-
--- A user-defined operator family in descending order has the same operators with other strategy numbers.
-SET enable_seqscan = off;
-CALL for_each_type($$
-    CREATE FUNCTION $T_reversed_cmp($T, $T) RETURNS integer LANGUAGE sql IMMUTABLE STRICT RETURN $T_cmp($2, $1);
-    CREATE OPERATOR CLASS $T_reversed_ops FOR TYPE $T USING btree AS
-        OPERATOR 1 >, OPERATOR 2 >=, OPERATOR 3 =, OPERATOR 4 <=, OPERATOR 5 <, FUNCTION 1 $T_reversed_cmp($T, $T);
-    CREATE TABLE $T_reversed AS SELECT id FROM $T_orders WHERE id <@ '[2026-01-01,2026-01-01 00:10)';
-    CREATE INDEX $T_reversed_id ON $T_reversed (id $T_reversed_ops)
-$$);
-SELECT * FROM each_type($$ SELECT plan('SELECT FROM $T_reversed WHERE id <@ ''[2026-01-01 00:01,2026-01-01 00:02)''') $$);
-SELECT * FROM each_type($$
-    SELECT count(*) = (SELECT count(*) FROM $T_orders WHERE created <@ tstzrange('2026-01-01 00:01', '2026-01-01 00:02')) AS right
-    FROM $T_reversed WHERE id <@ '[2026-01-01 00:01,2026-01-01 00:02)'
-$$);
-RESET enable_seqscan;
-
--- If the planner evaluates an invalid range, the error is the server's own.
-SELECT * FROM each_type($$ SELECT error_of('EXPLAIN SELECT * FROM $T_orders WHERE id <@ tstzrange(now(), now() - interval ''1 day'')') $$);
-
--- Monthly partitions by ID are pruned by the planner and by the executor.
-CALL for_each_type($$
-    CREATE TABLE $T_months (id $T PRIMARY KEY) PARTITION BY RANGE (id);
-    CREATE TABLE $T_january PARTITION OF $T_months
-        FOR VALUES FROM ($T_lower(timestamptz '2026-01-01')) TO ($T_lower(timestamptz '2026-02-01'));
-    CREATE TABLE $T_february PARTITION OF $T_months
-        FOR VALUES FROM ($T_lower(timestamptz '2026-02-01')) TO ($T_lower(timestamptz '2026-03-01'));
-    CREATE TABLE $T_march PARTITION OF $T_months
-        FOR VALUES FROM ($T_lower(timestamptz '2026-03-01')) TO ($T_lower(timestamptz '2026-04-01'));
-    INSERT INTO $T_months SELECT $T_lower(moment) FROM generate_series(timestamptz '2026-01-01', '2026-03-31', '1 day') AS moment;
-    ANALYZE $T_months
-$$);
-SET enable_seqscan = off;
-SET enable_bitmapscan = off;
-SELECT * FROM each_type($$ SELECT plan('SELECT * FROM $T_months WHERE id <@ ''[2026-02-03,2026-02-28)''') $$);
-SET test.since = '2026-02-27';
-SELECT * FROM each_type($$
-    SELECT plan('SELECT * FROM $T_months WHERE id <@ tstzrange(current_setting(''test.since'')::timestamptz, ''2026-03-05'')')
-$$);
-SELECT * FROM each_type($$
-    SELECT count(*) FROM $T_months WHERE id <@ tstzrange(current_setting('test.since')::timestamptz, '2026-03-05')
-$$);
-RESET enable_seqscan;
-RESET enable_bitmapscan;
 
 -- A range with a bound in the place of another's flags is not mistaken for it.
 SELECT * FROM each_type($$

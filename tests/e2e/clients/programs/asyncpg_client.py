@@ -1,21 +1,11 @@
-"""asyncpg, without scru_postgres and with it. `id` is the first of the IDs. The others are in the table."""
+"""asyncpg, without scru_postgres and with it."""
 
 import asyncio
 import io
-import os
-import sys
-from datetime import datetime, timezone
 
 import asyncpg
+from common import IDS, SINCE, URL, report
 from scru_postgres import Scru128
-
-URL = os.environ["DATABASE_URL"]
-
-
-def report(name, *values):
-    """Prints a line for the test: a name, and the resulting values."""
-    assert all(value is None or type(value) is Scru128 for value in values)
-    print(name, *values)
 
 
 async def without_the_package(id, ids, since):
@@ -58,5 +48,5 @@ async def with_the_package(ids):
             assert type(error.__cause__) is ValueError
 
 
-asyncio.run(without_the_package(sys.argv[1], sys.argv[1:], datetime(2026, 11, 1, tzinfo=timezone.utc)))
-asyncio.run(with_the_package([Scru128(text) for text in sys.argv[1:]]))
+asyncio.run(without_the_package(IDS[0], IDS, SINCE))
+asyncio.run(with_the_package([Scru128(text) for text in IDS]))

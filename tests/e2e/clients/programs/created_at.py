@@ -1,6 +1,7 @@
 """SQLAlchemy with a created_at that the database fills: a column, or an expression of a view."""
 
 import os
+import time
 from datetime import datetime
 
 from sqlalchemy import DateTime, FetchedValue, create_engine, delete, func, select, text
@@ -32,6 +33,7 @@ with Session(engine) as session:
         session.add(order)
         session.commit()
         assert order.created_at
+        time.sleep(0.002)  # the time of an ID is in whole milliseconds
     newest = select(Order.note).order_by(Order.created_at.desc())
     print("since", *session.scalars(newest.where(Order.created_at >= since)))
     print("latest", *session.scalars(newest.limit(2)))

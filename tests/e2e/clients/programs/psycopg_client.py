@@ -1,19 +1,10 @@
-"""psycopg 3, without scru_postgres and with it. `id` is the first of the IDs. The others are in the table."""
-
-import os
-import sys
-from datetime import datetime, timezone
+"""psycopg 3, without scru_postgres and with it."""
 
 import psycopg
+from common import IDS, SINCE, URL, report
 from psycopg.types import TypeInfo
 from psycopg.types.range import Range
 from scru_postgres import Scru128
-
-
-def report(name, *values):
-    """Prints a line for the test: a name, and the resulting values."""
-    assert all(value is None or type(value) is Scru128 for value in values)
-    print(name, *values)
 
 
 def copied(connection, table, format, ids):
@@ -26,9 +17,9 @@ def copied(connection, table, format, ids):
         return [id for [id] in copy.rows()]
 
 
-id, *_ = ids = sys.argv[1:]
-since = datetime(2026, 11, 1, tzinfo=timezone.utc)
-with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as connection:
+id, *_ = ids = IDS
+since = SINCE
+with psycopg.connect(URL, autocommit=True) as connection:
     # block 1 of python.md#psycopg-3
     print("found", *[id for id, _ in found])
     print("later", *[id for id, _ in later])
@@ -47,7 +38,7 @@ with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as connection:
     except psycopg.errors.InvalidTextRepresentation as error:
         print("malformed", error.sqlstate)
 
-with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as connection:
+with psycopg.connect(URL, autocommit=True) as connection:
     # block 1 of README.md#psycopg-3
     ids = [Scru128(text) for text in ids]
     report("made", *connection.execute("SELECT id FROM orders WHERE note = 'made'").fetchone())

@@ -1,11 +1,9 @@
-"""SQLAlchemy with scru_postgres, on psycopg and asyncpg, and without. `id` is the first of the IDs. The others are in
-the table."""
+"""SQLAlchemy with scru_postgres, on psycopg and asyncpg, and without."""
 
 import asyncio
-import os
-import sys
 from datetime import datetime, timezone
 
+from common import IDS, SINCE, URL, report
 from scru_postgres import Scru128
 from scru_postgres.sqlalchemy import SCRU128, register
 from sqlalchemy import ARRAY, Column, MetaData, Table, any_, create_engine, insert, literal, select, text
@@ -19,15 +17,8 @@ from sqlalchemy.types import UserDefinedType
 
 # block 3 of python.md#sqlalchemy
 
-URL = os.environ["DATABASE_URL"]
-since, until = datetime(2026, 11, 1, tzinfo=timezone.utc), datetime(2027, 11, 1, tzinfo=timezone.utc)
+since, until = SINCE, datetime(2027, 11, 1, tzinfo=timezone.utc)
 given = select(Order.id).where(Order.note == "given").order_by(Order.id)
-
-
-def report(name, *values):
-    """Prints a line for the test: a name, and the resulting values."""
-    assert all(value is None or type(value) is Scru128 for value in values)
-    print(name, *values)
 
 
 def on_psycopg(session, ids):
@@ -76,7 +67,7 @@ async def on_asyncpg(engine):
 registered, plain = (create_engine(URL.replace("postgresql:", "postgresql+psycopg:")) for _ in range(2))
 register(registered)
 with Session(registered) as session:
-    on_psycopg(session, [Scru128(text) for text in sys.argv[1:]])
+    on_psycopg(session, [Scru128(text) for text in IDS])
 with Session(plain) as session:
-    without_the_package(session, sys.argv[1:])
+    without_the_package(session, IDS)
 asyncio.run(on_asyncpg(create_async_engine(URL.replace("postgresql:", "postgresql+asyncpg:"))))
