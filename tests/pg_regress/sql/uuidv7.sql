@@ -1,7 +1,23 @@
 -- UUIDs of version 7 in columns of type uuid: the extension scru_uuidv7.
 \getenv here PG_ABS_SRCDIR
 \i :here/setup.psql
+
+-- A function of a user with such a name is an error. So is an operator, which would become the commutator or negator of another one.
+CREATE FUNCTION gen_uuidv7() RETURNS uuid RETURN gen_random_uuid();
+SELECT error_of('CREATE EXTENSION scru_uuidv7 SCHEMA test');
+DROP FUNCTION gen_uuidv7();
+CREATE FUNCTION after(timestamptz, uuid) RETURNS boolean RETURN true;
+CREATE OPERATOR > (FUNCTION = after, LEFTARG = timestamptz, RIGHTARG = uuid);
+SELECT error_of('CREATE EXTENSION scru_uuidv7 SCHEMA test');
+DROP OPERATOR > (timestamptz, uuid);
+-- In another schema, and be it that of scru, they do not matter.
+CREATE OPERATOR public.> (FUNCTION = after, LEFTARG = timestamptz, RIGHTARG = uuid);
+CREATE FUNCTION has(scru_tstzrange, uuid) RETURNS boolean RETURN true;
+CREATE OPERATOR public.@> (FUNCTION = has, LEFTARG = scru_tstzrange, RIGHTARG = uuid);
 CREATE EXTENSION scru_uuidv7 SCHEMA test;
+SELECT oid::regoperator, oprcom::regoperator, oprnegate::regoperator FROM pg_operator
+WHERE oprnamespace = 'test'::regnamespace AND oprname IN ('<', '<@') AND oprleft = 'uuid'::regtype ORDER BY oprname;
+DROP FUNCTION after, has CASCADE;
 
 -- Generation, and the time of other uuids.
 SELECT bool_and(id::text ~ '^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$'), count(DISTINCT id),
