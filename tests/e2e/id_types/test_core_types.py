@@ -14,9 +14,7 @@ from statistics import median
 import psycopg
 import pytest
 
-import expect
 from bench.server import processor_time
-from idtypes import SCRU64
 from plans import estimate, explain
 
 # ---------------------------------------------------------------------------------- docs/uuid-and-bigint-columns.md
@@ -117,26 +115,6 @@ def test_numbers_in_json(connection):
     query = "SELECT to_json(%s::bigint)::text, to_json(%s::bigint::scru64)::text, gen_scru64()::bigint > 2::bigint ^ 53"
     as_number, as_string, is_large = connection.execute(query, [exact, exact]).fetchone()
     assert (as_number, as_string, is_large) == (exact, json.dumps(text), True)
-
-
-def test_change_later(connection):
-    """The type of the extension rewrites the table and refuses other numbers. The way back does not rewrite it."""
-    connection.execute("CREATE TABLE payments (id bigint PRIMARY KEY DEFAULT gen_scru64()::bigint)")
-    connection.execute("INSERT INTO payments SELECT FROM generate_series(1, 100)")
-    statement = """ALTER TABLE payments ALTER id DROP DEFAULT, ALTER id TYPE scru64 USING id::scru64,
-                                        ALTER id SET DEFAULT gen_scru64()"""
-    before, file = ids(connection, "payments"), "SELECT pg_relation_filenode('payments')"
-    connection.execute(statement)
-    [typed] = connection.execute(file).fetchone()
-    connection.execute("ALTER TABLE payments ALTER id TYPE bigint")
-    assert connection.execute(file).fetchone() == (typed,)
-    assert ids(connection, "payments") == before
-    connection.execute("INSERT INTO payments DEFAULT VALUES")
-    connection.execute("INSERT INTO payments VALUES (-5)")
-    detail = f"The valid range is from 0 to {SCRU64.largest}."
-    with expect.error("22003", 'value "-5" is out of range for type scru64', detail):
-        connection.execute(statement)
-    assert connection.execute(file).fetchone() == (typed,)
 
 
 def ids(connection: psycopg.Connection, table: str) -> list:

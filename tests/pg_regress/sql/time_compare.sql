@@ -237,7 +237,7 @@ CALL for_each_type($$
     ALTER VIEW $T_recent OWNER TO reader;
     ALTER VIEW $T_within OWNER TO reader;
     ALTER VIEW $T_by_expression OWNER TO reader;
-    GRANT SELECT ON types TO reader
+    GRANT SELECT ON types, valid TO reader
 $$);
 SET ROLE reader;
 SELECT has_schema_privilege('public', 'USAGE'), has_schema_privilege('scru_internal', 'USAGE');
@@ -245,6 +245,10 @@ SET enable_bitmapscan = off;
 SELECT * FROM each_type($$ SELECT plan('SELECT * FROM $T_recent') $$);
 SELECT * FROM each_type($$ SELECT plan('SELECT * FROM $T_within') $$);
 SELECT * FROM each_type($$ SELECT plan('SELECT * FROM $T_by_expression') $$);
+SELECT * FROM each_type($$
+    SELECT plan(format('SELECT FROM $T_secured WHERE ' || condition, smallest('$T')))
+    FROM unnest(ARRAY['id = %L', 'id > %L', 'id = ANY (''{%s}'')', 'tstzrange(now(), NULL) @> id']) AS condition
+$$);
 SELECT * FROM each_type($$ SELECT (SELECT count(*) FROM $T_recent) AS recent, (SELECT count(*) FROM $T_within) AS within $$);
 RESET ROLE;
 RESET enable_bitmapscan;
