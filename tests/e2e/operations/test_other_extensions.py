@@ -13,7 +13,7 @@ import orders
 from clients import block
 from idtypes import SCRU128, IdType, each_form
 from plans import analyze, explain, nodes
-from programs import has_library, needs
+from programs import needs
 from server import on_every_version
 
 pytestmark = on_every_version
@@ -136,35 +136,6 @@ def test_hypopg(connection):
     for condition in f"id = '{SCRU128.text(SCRU128.largest // 2)}'", *times:
         assert "btree_orders_id" in explain(connection, f"SELECT * FROM orders WHERE {condition}")
     assert "Sort" not in explain(connection, "SELECT * FROM orders ORDER BY id::timestamptz DESC LIMIT 3")
-
-
-def test_pg_hint_plan(connection):
-    """Hints choose the plans of a view of the time of an ID. Without hints, the plans are those without the module."""
-    if not has_library("pg_hint_plan"):
-        pytest.skip("this server has no pg_hint_plan, which Debian 13 has for 17")
-    connection.execute(
-        f"""
-        CREATE TABLE orders (id scru128 PRIMARY KEY, n int);
-        INSERT INTO orders {MADE};
-        CREATE VIEW with_time AS SELECT *, id::timestamptz AS created_at FROM orders;
-        ANALYZE orders
-        """
-    )
-    queries = [
-        "SELECT n FROM with_time WHERE created_at < '2026-11-01 00:04'",
-        "SELECT n FROM with_time ORDER BY created_at DESC LIMIT 3",
-    ]
-    before = [(explain(connection, query), connection.execute(query).fetchall()) for query in queries]
-    assert all("using orders_pkey" in plan and len(rows) == 3 for plan, rows in before)
-    connection.execute("LOAD 'pg_hint_plan'")
-    for query, (plan, rows) in zip(queries, before, strict=True):
-        assert explain(connection, query) == plan
-        # A hint for the scan of a table removes its paths in the order of time.
-        for hint in "SeqScan", "IndexScan":
-            hinted = f"/*+ {hint}(orders) */ {query}"
-            is_by_index = hint == "IndexScan" and "WHERE" in query
-            assert ("using orders_pkey" if is_by_index else "Seq Scan on orders") in explain(connection, hinted)
-            assert connection.execute(hinted).fetchall() == rows
 
 
 @needs("hll")
