@@ -15,11 +15,13 @@ END $$;
 CALL for_each_type('CREATE TABLE $T_events (id $T); CREATE TABLE $T_keys (id $T PRIMARY KEY)');
 CREATE TABLE events (id uuid PRIMARY KEY, note text);
 SELECT * FROM each_type($$
-    SELECT age, guarded('$T_events', '''id'', ''1 min''', format('INSERT INTO $T_events SELECT $T_lower(now() - interval %L)', age))
+    SELECT age, guarded('$T_events', '''id'', ''1 min''',
+        format('INSERT INTO $T_events SELECT $T_lower(clock_timestamp() - interval %L)', age))
     FROM unnest('{0 s, 59 s, 61 s, -60 s, -63 s}'::interval[]) AS age
 $$);
 SELECT * FROM each_type($$ SELECT guarded('$T_events', '''id'', ''1 min''', 'INSERT INTO $T_events VALUES (gen_$T())') $$);
-SELECT age, guarded('events', '''id'', ''1 min''', format('INSERT INTO events SELECT uuidv7_lower(now() - interval %L)', age))
+SELECT age, guarded('events', '''id'', ''1 min''',
+    format('INSERT INTO events SELECT uuidv7_lower(clock_timestamp() - interval %L)', age))
 FROM unnest('{0 s, 59 s, 61 s, -60 s, -63 s}'::interval[]) AS age;
 
 -- An error names the constraint and the first time that is not too old. The triggers of a statement run at its end, which is late,
