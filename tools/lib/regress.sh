@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # regress.sh NAME [SETTING=VALUE…]: runs the regression tests on the private server NAME, and stops it at the end. TESTS: the
-# names of the tests to run (default: all). The tests and vectors are copied into the server's directory, which its user can
-# access.
+# names of the tests to run (default: all). The tests, vectors and scripts are copied into the server's directory, which its user
+# can access.
 source "$(dirname "$0")/env.sh"
 NAME=${1:?missing name of a server}
 
@@ -14,8 +14,8 @@ tools/server.sh stop "$NAME" 2>/dev/null
 # An autovacuum in the middle of a test could change the planner's estimates.
 directory=$(tools/server.sh start "$@" autovacuum=off)
 trap 'tools/server.sh stop "$NAME"' EXIT
-rm -rf "$directory"/{pg_regress,vectors,out}
-cp -r tests/pg_regress tests/vectors "$directory"
+rm -rf "$directory"/{pg_regress,vectors,contrib,out}
+cp -r tests/pg_regress tests/vectors sql/contrib "$directory"
 as_server mkdir -p "$directory/out/results"
 "$(pg pkglibdir)/pgxs/src/test/regress/pg_regress" --bindir="$(pg bindir)" --host="$directory" --port=5432 \
     --user="$(id -un)" --inputdir="$directory/pg_regress" --outputdir="$directory/out" "${tests[@]}" ||

@@ -13,9 +13,11 @@ from time import monotonic, sleep
 import psycopg
 import pytest
 
+from faults import Pauses
 from feed_load import running
+from load import background
 from server import IS_LONG, Server, wait_until
-from test_guard_nodes import FIRST, create, minimum, read
+from test_guard_nodes import FIRST, HORIZON, create, minimum, read, wait_until_below
 
 LAG = 2.0
 SECONDS, MANY = (25, 5000) if IS_LONG else (3, 100)
@@ -44,6 +46,27 @@ def test_a_reader_passes_a_held_row_only_if_its_lag_is_too_short(new_server, clo
             assert received == rows
             after = received[-1] if received else after
             writer.execute("COMMIT")
+
+
+def test_the_guard_compares_with_what_was_loaded_after_publishing(new_server):
+    """A writer pauses between its clock and its bound, while a reader passes the ID, which is after the bound."""
+    with Pauses() as pauses:
+        server = new_server(None, pauses.environment)
+        with server.connect() as reader, server.connect() as writer:
+            create(reader)
+            # Each reads the floor first.
+            for session in (reader, writer):
+                session.execute("SELECT gen_uuidv7(), uuidv7_horizon()")
+            writer.execute("BEGIN")
+            [late] = reader.execute("SELECT uuidv7_lower(clock_timestamp())::text").fetchone()
+            pid = writer.info.backend_pid
+            pauses.begin(pid)
+            with background(writer, f"INSERT INTO events VALUES ('{late}')") as insert:
+                pauses.wait_until_reached(pid)
+                wait_until_below(reader, late, HORIZON)
+                pauses.end(pid)
+                with pytest.raises(psycopg.errors.CheckViolation, match="is too old for a feed"):
+                    insert.result(timeout=60)
 
 
 class Load:

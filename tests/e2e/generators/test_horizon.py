@@ -294,16 +294,3 @@ def test_a_procedure_with_commit_publishes_each_of_its_transactions(feed, databa
         feed.execute("SELECT pg_advisory_unlock(7)")
         call.result(timeout=60)
     assert_moves_on(feed)
-
-
-@pytest.mark.parametrize(
-    ("column", "system"), [("scru64", "scru64"), ("uuid", "uuidv7"), ("bigint", "scru64")], ids=lambda name: name
-)
-def test_the_horizon_can_be_a_condition_on_the_index(feed, column, system):
-    feed.execute("CREATE EXTENSION scru_uuidv7")
-    feed.execute(f"CREATE TABLE keyed (id {column} PRIMARY KEY)")
-    feed.execute(f"CREATE VIEW readable AS SELECT * FROM keyed WHERE id < {system}_horizon()::{column}")
-    feed.execute("SET enable_seqscan = off; SET enable_bitmapscan = off")
-    query = f"SELECT * FROM readable WHERE id > {system}_lower('2026-01-01')::{column} ORDER BY id LIMIT 9"
-    plan = [line for (line,) in feed.execute(f"EXPLAIN (COSTS off) {query}")]
-    assert any("Index Cond" in line and f"{system}_horizon()" in line and ">" in line for line in plan), plan

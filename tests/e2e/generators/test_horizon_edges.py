@@ -195,16 +195,6 @@ def test_an_operator_raises_the_mark_to_a_position(new_server, clock, id_type):
         wait_until(lambda: connection.execute(read, [after, after]).fetchall() == rows, "the consumer reads all", 20)
 
 
-def test_a_uuid_of_another_version_above_the_floor_is_refused(feed):
-    """The bytes of any uuid are compared."""
-    feed.execute("CREATE EXTENSION scru_uuidv7")
-    below, above = "00000000-0000-4000-8000-000000000000", "ffffffff-ffff-4fff-8fff-ffffffffffff"
-    passed = "SELECT uuidv7_horizon(%s) > uuidv7_lower(now() - interval '1 s')"
-    assert feed.execute(passed, [below]).fetchone() == (True,)
-    with above_all("uuidv7"):
-        feed.execute("SELECT uuidv7_horizon(%s)", [above])
-
-
 def test_a_mark_that_was_raised_to_the_last_time_can_be_set_back(new_server):
     server = create(new_server({"shared_preload_libraries": ""}))
     with server.connect() as connection:
@@ -221,16 +211,6 @@ def test_a_mark_that_was_raised_to_the_last_time_can_be_set_back(new_server):
     with server.connect() as connection:
         is_near = "SELECT gen_scru128() < scru128_lower(now() + interval '1 minute')"
         assert connection.execute(is_near).fetchone() == (True,)
-
-
-@each_form
-def test_a_position_that_is_null_is_refused(feed, id_type):
-    with expect.error(
-        "22004",
-        f"the position of {id_type.name}_horizon() must not be null",
-        hint=f"Begin with {id_type.name}_lower('-infinity').",
-    ):
-        feed.execute(f"SELECT {id_type.name}_horizon(NULL)")
 
 
 def test_a_parallel_query_without_ids_allocates_nothing(new_server):

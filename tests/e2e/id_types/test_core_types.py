@@ -1,24 +1,20 @@
 """IDs in columns of built-in types: with the extension (docs/uuid-and-bigint-columns.md), and without it.
 
-sql/contrib/scru_uuid.sql gives the same bytes and texts as the extension, but does not require it.
+The regression test scru_uuid has the bytes and texts of sql/contrib/scru_uuid.sql.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from statistics import median
-from uuid import UUID
 
 import psycopg
 import pytest
 
-import expect
 from bench.server import processor_time
-from idtypes import SCRU64, SCRU128, ULID, of_types
 from plans import estimate, explain
 
 # ---------------------------------------------------------------------------------- docs/uuid-and-bigint-columns.md
@@ -121,32 +117,8 @@ def test_numbers_in_json(connection):
     assert (as_number, as_string, is_large) == (exact, json.dumps(text), True)
 
 
-def test_change_later(connection):
-    """The type of the extension rewrites the table and refuses other numbers. The way back does not rewrite it."""
-    connection.execute("CREATE TABLE payments (id bigint PRIMARY KEY DEFAULT gen_scru64()::bigint)")
-    connection.execute("INSERT INTO payments SELECT FROM generate_series(1, 100)")
-    statement = """ALTER TABLE payments ALTER id DROP DEFAULT, ALTER id TYPE scru64 USING id::scru64,
-                                        ALTER id SET DEFAULT gen_scru64()"""
-    before, file = ids(connection, "payments"), "SELECT pg_relation_filenode('payments')"
-    connection.execute(statement)
-    [typed] = connection.execute(file).fetchone()
-    connection.execute("ALTER TABLE payments ALTER id TYPE bigint")
-    assert connection.execute(file).fetchone() == (typed,)
-    assert ids(connection, "payments") == before
-    connection.execute("INSERT INTO payments DEFAULT VALUES")
-    connection.execute("INSERT INTO payments VALUES (-5)")
-    detail = f"The valid range is from 0 to {SCRU64.largest}."
-    with expect.error("22003", 'value "-5" is out of range for type scru64', detail):
-        connection.execute(statement)
-    assert connection.execute(file).fetchone() == (typed,)
-
-
-def ids(connection: psycopg.Connection, table: str) -> list:
-    return [id for (id,) in connection.execute(f"SELECT id FROM {table} ORDER BY id")]
-
-
 def test_uuid_columns(new_database):
-    """The statements for uuid columns, and the way to scru128 and back, which rewrites no table."""
+    """The statements for uuid columns. test_migrate.py has the way to scru128 and back."""
     with new_database(extension=False).connect() as connection:
         [setup] = blocks("uuid")
         connection.execute(setup)
@@ -155,20 +127,6 @@ def test_uuid_columns(new_database):
         assert connection.execute(others).fetchone() == (0,)
         connection.execute("INSERT INTO invoices SELECT gen_random_uuid() FROM generate_series(1, 10)")
         assert connection.execute(others).fetchone() == (10,)
-        before, file = ids(connection, "invoices"), "SELECT pg_relation_filenode('invoices')"
-        [uuids] = connection.execute(file).fetchone()
-        connection.execute(
-            """ALTER TABLE invoices ALTER id DROP DEFAULT, ALTER id TYPE scru128 USING id::scru128,
-                                    ALTER id SET DEFAULT gen_scru128()"""
-        )
-        connection.execute("INSERT INTO invoices DEFAULT VALUES")
-        connection.execute(
-            "ALTER TABLE invoices ALTER id DROP DEFAULT, ALTER id TYPE uuid, ALTER id SET DEFAULT gen_uuidv7()"
-        )
-        connection.execute("INSERT INTO invoices DEFAULT VALUES")
-        assert connection.execute(file).fetchone() == (uuids,)
-        after = ids(connection, "invoices")
-        assert (len(after), set(before) <= set(after)) == (112, True)
 
 
 SYSTEMS = dict(re.findall(r"^\| \[([\w, ]+)\]\(.*?\).* \| (\d+ \| \d+) \|$", PAGE, re.MULTILINE))
@@ -255,144 +213,25 @@ def test_bounds_of_uuids_are_those_of_the_page(connection):
 ROOT = Path(__file__).parents[3]
 SCRIPT = (ROOT / "sql/contrib/scru_uuid.sql").read_text()
 
-of_both = of_types([SCRU128, ULID])
 
-
-@pytest.fixture
-def scripted(database) -> Iterator[psycopg.Connection]:
-    """A connection to a database with the script, and with the extension for comparison."""
-    with database.connect() as connection:
-        connection.execute(SCRIPT)
-        yield connection
-
-
-def test_it_needs_no_extension(new_database):
-    """The schema can be created, used and dropped on a server without the extension."""
-    with new_database(extension=False).connect() as connection:
-        connection.execute(SCRIPT)
-        connection.execute("CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT scru_uuid.generate(), n int)")
-        connection.execute("INSERT INTO orders (n) SELECT generate_series(1, 1000)")
-        [(texts,)] = connection.execute("SELECT count(DISTINCT scru_uuid.to_ulid(id)) FROM orders")
-        assert texts == 1000
-        connection.execute("DROP SCHEMA scru_uuid CASCADE")
-
-
-@of_both
-def test_texts_and_times_of_the_vectors(scripted, id_type):
-    """Texts and times equal those of the specifications' examples. Input is case-insensitive."""
-    name = id_type.name
-    for vector in json.loads((ROOT / f"tests/vectors/{name}.json").read_text())["valid"]:
-        id = UUID(vector["bytes"])
-        texts = [vector["text"], *vector["also_read"]]
-        query = f"""SELECT scru_uuid.to_{name}(%s), scru_uuid.timestamp(%s) = %s::timestamptz,
-                           (SELECT array_agg(DISTINCT scru_uuid.from_{name}(text)) FROM unnest(%s::text[]) AS text)"""
-        row = scripted.execute(query, [id, id, vector["timestamp"], texts]).fetchone()
-        assert row == (vector["text"], True, [id])
-
-
-@of_both
-def test_bounds_by_time(scripted, id_type):
-    """Bounds equal the extension's, at ticks, next to them and out of range."""
-    name = id_type.name
-    times = """
-        SELECT timestamptz 'epoch' + n * interval '977 days 3 hours 1 minute 0.123457 seconds'
-            FROM generate_series(0, 3000) AS n
-        UNION ALL SELECT timestamptz '2026-11-01' + n * interval '1 microsecond' FROM generate_series(-1001, 1001) AS n
-        UNION ALL VALUES (timestamptz 'epoch'), ('10889-08-02 05:31:50.655+00'), ('-infinity'), ('infinity'),
-            ('4713-01-01 BC'), ('1969-12-31'), ('10889-08-02 05:31:50.656+00'), ('294276-12-31 23:59:59.999999')"""
-    query = f"""
-        SELECT count(*), count(*) FILTER (
-            WHERE scru_uuid.lower(t) = {name}_lower(t)::uuid AND scru_uuid.upper(t) = {name}_upper(t)::uuid)
-        FROM ({times}) AS times (t)"""
-    count, equal = scripted.execute(query).fetchone()
-    assert (count, equal) == (3001 + 2003 + 8, count)
-
-
-@of_both
-def test_malformed_texts(scripted, id_type):
-    """Invalid texts raise the same SQLSTATE and message as in the extension. Only the extension adds a DETAIL."""
-    digit = id_type.text(0)[1:]
-    malformed = ["", digit, f"{digit}00", f"{digit}!", f"{digit} ", f"{digit}\u212a", f"{digit}\u0660"]
-    for text in malformed:
-        with expect.error(expect.INVALID_TEXT, f'invalid input syntax for type {id_type}: "{text}"'):
-            scripted.execute(f"SELECT scru_uuid.from_{id_type}(%s)", [text])
-    for text in id_type.texts_above_the_largest():
-        with expect.error(expect.OUT_OF_RANGE, f'value "{text}" is out of range for type {id_type}'):
-            scripted.execute(f"SELECT scru_uuid.from_{id_type}(%s)", [text])
-
-
-def test_times_out_of_range(scripted):
-    """Generators reject the first and the last timestamp, which are reserved."""
-    for time in "epoch", "10889-08-02 05:31:50.655+00":
-        with expect.error("22008", "timestamp out of range"):
-            scripted.execute(f"SELECT scru_uuid.generate(timestamptz '{time}')")
-    assert scripted.execute("SELECT scru_uuid.generate(NULL)").fetchone() == (None,)
-
-
-@pytest.mark.parametrize("generator", ["generate", "generate_increasing"])
-def test_an_id_has_the_time_and_random_bits(scripted, generator):
-    """An ID contains the time of the call in milliseconds. Each of the other 80 bits is set in some IDs. With
-    `generate`, each is also clear in some."""
-    query = f"""
-        SELECT count(*), count(DISTINCT id),
-               bool_and(scru_uuid.timestamp(id) BETWEEN date_trunc('milliseconds', before) AND after),
-               bit_or(body)::text, bit_and(body)::text
-        FROM (SELECT clock_timestamp() AS before, scru_uuid.{generator}() AS id, clock_timestamp() AS after
-              FROM generate_series(1, 20000)) AS made,
-             LATERAL (SELECT ('x' || right(replace(id::text, '-', ''), 20))::bit(80) AS body) AS bits"""
-    made, different, in_time, any_bit, each_bit = scripted.execute(query).fetchone()
-    assert (made, different, in_time, any_bit) == (20000, 20000, True, "1" * 80)
-    if generator == "generate":
-        assert each_bit == "0" * 80
-
-
-def test_increasing_within_a_session(scripted):
-    """Each ID is greater than the one before and has new random low bits, even after a rollback."""
-    made = []
-    for rolled_back in (False, True, False):
-        with scripted.transaction(force_rollback=rolled_back):
-            query = "SELECT scru_uuid.generate_increasing() FROM generate_series(1, 5000)"
-            ids = [id for (id,) in scripted.execute(query)]
-            made += [] if rolled_back else ids
-    assert made == sorted(made) and len(set(made)) == 10_000
-    tails = {id.int & 0xFFFFFFFF for id in made}
-    assert len(tails) > 9_990
-
-
-@pytest.mark.parametrize(
-    ("ahead", "continues"), [("0", True), ("9 seconds", True), ("11 seconds", False)], ids=["now", "9 s", "11 s"]
-)
-def test_increasing_when_the_clock_has_moved_back(scripted, ahead, continues):
-    """If the clock is up to 10 s behind, generation continues from the last ID, and the counter carries into the
-    timestamp. If it is further behind, generation starts anew."""
-    last = f"""SELECT left(replace(scru_uuid.lower(clock_timestamp() + '{ahead}'::interval)::text, '-', ''), 12)
-                      || 'ffffffffffff00000000'"""
-    query = f"SELECT set_config('scru_uuid.last', ({last}), false)::uuid, scru_uuid.generate_increasing()"
-    # Compiles the functions first, so that the clock is read at once.
-    scripted.execute("SELECT scru_uuid.lower(now()), scru_uuid.generate_increasing()")
-    before, id = scripted.execute(query).fetchone()
-    assert (id > before) == continues
-    if continues and ahead != "0":
-        assert id.int >> 80 == (before.int >> 80) + 1
-
-
-def test_the_page_lists_the_functions(scripted):
+def test_the_page_lists_the_functions(connection):
     """docs/without-the-extension.md names exactly the functions for users."""
+    connection.execute(SCRIPT)
     query = """SELECT DISTINCT proname FROM pg_proc WHERE pronamespace = 'scru_uuid'::regnamespace
                AND proname NOT IN ('digits', 'from_digits')"""
     page = (ROOT / "docs/without-the-extension.md").read_text()
-    assert {name for (name,) in scripted.execute(query)} == set(re.findall(r"`scru_uuid\.(\w+)\(", page))
+    assert {name for (name,) in connection.execute(query)} == set(re.findall(r"`scru_uuid\.(\w+)\(", page))
 
 
 @pytest.mark.alone
-def test_the_speed_of_the_generators(scripted, measured):
+def test_the_speed_of_the_generators(connection, measured):
     """Measures the script's generators relative to gen_scru128(). The header of the script states the ratios."""
-    pid = scripted.info.backend_pid
-    scripted.execute("SET jit = off")
+    pid = connection.info.backend_pid
+    connection.execute(f"{SCRIPT}; SET jit = off")
 
     def cost(expression: str) -> float:
         before = processor_time(pid)
-        scripted.execute(f"SELECT count({expression}) FROM generate_series(1, 50000)")
+        connection.execute(f"SELECT count({expression}) FROM generate_series(1, 50000)")
         return processor_time(pid) - before
 
     rounds = []

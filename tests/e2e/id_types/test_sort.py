@@ -12,7 +12,7 @@ import psycopg
 import expect
 import plans
 from idtypes import IdType, each_form, each_server_wide_type
-from plans import analyze, explain, nodes, prefer_parallel_plans
+from plans import analyze, explain, prefer_parallel_plans
 from server import since
 
 # ---------------------------------------------------------------------------------------------------------------- sorts
@@ -81,28 +81,6 @@ def test_an_index_is_in_order_whoever_builds_it(connection, id_type):
     connection.execute("SET enable_seqscan = off; SET enable_sort = off")
     assert "Index Only Scan" in explain(connection, "SELECT id FROM ids ORDER BY id")
     check_order(connection, id_type, values)
-
-
-@each_form
-def test_parallel_aggregates(connection, id_type):
-    """Workers compute partial min and max, and the leader combines them. Grouping and joins find equal IDs."""
-    values = id_type.samples(50_000, seed=11)
-    load(connection, id_type, values + values[:25_000])
-    prefer_parallel_plans(connection)
-    query = "SELECT min(id)::text, max(id)::text, count(*) FROM ids"
-    plan = analyze(connection, query)
-    [gather] = [node for node in nodes(plan) if node["Node Type"] == "Gather"]
-    assert gather["Workers Launched"] >= 2
-    assert plan["Partial Mode"] == "Finalize"
-    assert connection.execute(query).fetchone() == (id_type.text(min(values)), id_type.text(max(values)), 75_002)
-
-    groups = "SELECT count(*) FROM (SELECT id FROM ids WHERE id IS NOT NULL GROUP BY id) AS t"
-    assert connection.execute(groups).fetchone() == (len(set(values)),)
-    joined = "SELECT count(*) FROM ids AS a JOIN (SELECT DISTINCT id FROM ids) AS b USING (id)"
-    for join in "enable_mergejoin", "enable_hashjoin":
-        connection.execute(f"SET enable_nestloop = off; SET {join} = off")
-        assert connection.execute(joined).fetchone() == (75_000,)
-        connection.execute(f"RESET {join}")
 
 
 # ----------------------------------------------------------------------------------------------------------- skip scans

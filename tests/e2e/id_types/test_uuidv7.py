@@ -8,7 +8,6 @@ import psycopg
 import pytest
 
 import expect
-from plans import explain
 from server import Server, on_the_oldest, since
 
 
@@ -129,79 +128,3 @@ def test_the_order_across_connections_has_a_mark(uuids):
         uuids.execute("SELECT gen_uuidv7()")
     uuids.execute("SELECT scru_set_mark(now())")
     uuids.execute("SELECT gen_uuidv7()")
-
-
-# -------------------------------------------------------------------------------------------------------- the extension
-
-
-def test_the_extension_can_be_created_dumped_and_dropped(new_database):
-    database = new_database(extension=False)
-    with database.connect() as connection:
-        connection.execute("CREATE SCHEMA more; CREATE EXTENSION scru_uuidv7 SCHEMA more CASCADE")
-        connection.execute("CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT more.gen_uuidv7())")
-        connection.execute("INSERT INTO orders SELECT FROM generate_series(1, 1000)")
-        condition = "id OPERATOR(more.>=) timestamptz '2026-01-01'"
-        connection.execute(f"CREATE VIEW latest AS SELECT * FROM orders WHERE {condition}")
-        connection.execute("SET enable_seqscan = off")
-        assert "Index Cond: (id >= '019b7" in explain(connection, "SELECT * FROM latest")
-    dump = database.server.pg_dump(database.name, "--format=custom")
-    restored = new_database(extension=False)
-    restored.server.pg_restore(restored.name, dump)
-    with restored.connect() as connection:
-        assert connection.execute("SELECT count(*) FROM latest").fetchone() == (1000,)
-        connection.execute("INSERT INTO orders DEFAULT VALUES")
-        with pytest.raises(psycopg.errors.DependentObjectsStillExist):
-            connection.execute("DROP EXTENSION scru")
-        connection.execute("DROP EXTENSION scru_uuidv7 CASCADE; DROP EXTENSION scru")
-        assert connection.execute("SELECT count(*) FROM orders").fetchone() == (1001,)
-        # The server's own functions have lower OIDs.
-        left = "SELECT count(*) FROM pg_proc WHERE proname LIKE '%uuidv7%' AND oid >= 16384"
-        assert connection.execute(left).fetchone() == (0,)
-
-
-def test_a_database_with_its_own_gen_uuidv7(new_database):
-    """Names that users have given to their own functions are in no other extension than scru_uuidv7."""
-    with new_database(extension=False).connect() as connection:
-        connection.execute("CREATE FUNCTION gen_uuidv7() RETURNS uuid LANGUAGE sql RETURN gen_random_uuid()")
-        connection.execute("CREATE FUNCTION uuidv7_timestamp(uuid) RETURNS timestamptz LANGUAGE sql RETURN now()")
-        connection.execute("CREATE EXTENSION scru")
-        with pytest.raises(psycopg.errors.DuplicateFunction, match=r'function "gen_uuidv7" already exists'):
-            connection.execute("CREATE EXTENSION scru_uuidv7")
-        connection.execute("CREATE SCHEMA ids; CREATE EXTENSION scru_uuidv7 SCHEMA ids")
-        query = "SELECT uuid_send(gen_uuidv7()) IS NOT NULL, ids.uuidv7_timestamp(ids.gen_uuidv7()) IS NOT NULL"
-        assert connection.execute(query).fetchone() == (True, True)
-
-
-def test_operators_of_users_are_not_taken_over(connection):
-    """An existing operator would become the commutator or the negator of one of the extension's."""
-    connection.execute(
-        """
-        CREATE FUNCTION after(timestamptz, uuid) RETURNS boolean LANGUAGE sql RETURN true;
-        CREATE OPERATOR > (FUNCTION = after, LEFTARG = timestamptz, RIGHTARG = uuid)
-        """
-    )
-    with pytest.raises(psycopg.errors.DuplicateFunction, match=r"operator >\(timestamp with time zone,uuid\) already"):
-        connection.execute("CREATE EXTENSION scru_uuidv7")
-
-
-def test_operators_in_the_schema_of_scru_do_not_matter(connection):
-    """Whoever may create objects in the schema of scru cannot prevent CREATE EXTENSION in another schema."""
-    connection.execute(
-        """
-        CREATE FUNCTION after(timestamptz, uuid) RETURNS boolean LANGUAGE sql RETURN true;
-        CREATE OPERATOR > (FUNCTION = after, LEFTARG = timestamptz, RIGHTARG = uuid);
-        CREATE FUNCTION has(scru_internal.scru_tstzrange, uuid) RETURNS boolean LANGUAGE sql RETURN true;
-        CREATE OPERATOR @> (FUNCTION = has, LEFTARG = scru_internal.scru_tstzrange, RIGHTARG = uuid);
-        CREATE SCHEMA ids;
-        CREATE EXTENSION scru_uuidv7 SCHEMA ids
-        """
-    )
-    related = (
-        "SELECT oprcom::regoperator::text, oprnegate::regoperator::text FROM pg_operator WHERE oid = %s::regoperator"
-    )
-    assert connection.execute(related, ["ids.<(uuid, timestamptz)"]).fetchone() == (
-        "ids.>(timestamp with time zone,uuid)",
-        "ids.>=(uuid,timestamp with time zone)",
-    )
-    commutator = connection.execute(related, ["ids.<@(uuid, scru_internal.scru_tstzrange)"]).fetchone()[0]
-    assert commutator == "ids.@>(scru_internal.scru_tstzrange,uuid)"

@@ -13,7 +13,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from catalog import DECOYS
+from catalog import create_decoys_of_contrib
 from clients import PACKAGES, node
 from feed_load import Writers, end_all_prepared
 from load import background
@@ -266,8 +266,8 @@ def test_nothing_of_other_users_is_called(new_database, kind):
     """Another user has operators, functions and types in the search path that match better than the server's."""
     column, guard, made = KINDS[kind]
     column, of_server = (f"pg_catalog.{each.replace('bigint', 'int8')}" for each in (column, kind))
-    with new_database(extension=False).connect() as session:
-        session.execute(DECOYS)
+    with new_database().connect() as session:
+        create_decoys_of_contrib(session)
         session.execute("SET search_path = decoys, public, pg_catalog")
         with pytest.raises(psycopg.errors.RaiseException, match="decoy"):
             session.execute("SELECT 2::numeric * 2")

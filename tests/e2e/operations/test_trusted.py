@@ -16,7 +16,7 @@ import psycopg
 import pytest
 
 import expect
-from catalog import DECOYS, everything, members
+from catalog import create_decoys, create_decoys_of_contrib, everything, members
 from conftest import Database
 from idtypes import TYPES
 from load import background
@@ -169,33 +169,6 @@ OPERANDS = (
     *("uuid, text", "text, uuid", "uuid, tstzrange", "tstzrange, uuid", "integer, integer", "anyelement, anyelement"),
     *("anyarray, anyarray", "uuid, timestamp", "timestamp, uuid", "uuid, date", "bigint, integer"),
 )
-OF_ALL_NAMES = """
-    CREATE PROCEDURE pg_temp.try(statement text) LANGUAGE plpgsql AS $$
-    BEGIN
-        EXECUTE statement;
-    EXCEPTION WHEN duplicate_function OR invalid_function_definition OR undefined_function THEN
-        NULL;
-    END $$;
-    DO $decoys$
-    DECLARE
-        body constant text := $$ LANGUAGE plpgsql AS 'BEGIN ALTER ROLE plain_user SUPERUSER; RETURN NULL; END' $$;
-        name text;
-        arguments text;
-    BEGIN
-        FOREACH name IN ARRAY %(functions)s::text[] LOOP
-            FOREACH arguments IN ARRAY %(arguments)s::text[] LOOP
-                CALL pg_temp.try(format('CREATE FUNCTION t.%%I(%%s) RETURNS boolean', name, arguments) || body);
-            END LOOP;
-        END LOOP;
-        FOREACH arguments IN ARRAY %(operands)s::text[] LOOP
-            CALL pg_temp.try(format('CREATE FUNCTION t.trap(%%s) RETURNS boolean', arguments) || body);
-            FOREACH name IN ARRAY %(operators)s::text[] LOOP
-                CALL pg_temp.try(format('CREATE OPERATOR t.%%s (LEFTARG = %%s, RIGHTARG = %%s, FUNCTION = t.trap)',
-                    name, split_part(arguments, ',', 1), split_part(arguments, ',', 2)));
-            END LOOP;
-        END LOOP;
-    END $decoys$
-"""
 
 
 def script(extension: str) -> str:
@@ -277,7 +250,7 @@ def test_the_script_refers_to_no_decoy(alice, assert_intact, prepared, extension
         "operands": [*OPERANDS],
     }
     assert ({"=", ">="} if extension == "scru_text" else {"=", "<", ">=", "@>"}) <= set(names["operators"])
-    psycopg.ClientCursor(alice).execute(OF_ALL_NAMES, names)
+    create_decoys(alice, "t", "BEGIN ALTER ROLE plain_user SUPERUSER; RETURN NULL; END", **names)
     for _, name, arguments in [member for member in prepared if member[0] == "FUNCTION"]:
         alice.execute(f"DROP FUNCTION IF EXISTS t.{name}({arguments})")
     count = "SELECT count(*) FROM pg_proc WHERE pronamespace = 't'::regnamespace"
@@ -346,8 +319,7 @@ def test_sql_of_the_project_calls_no_decoy(new_database, sql):
     """Another user's functions and operators in the search path match better than the server's. Their arguments are
     those in sql/contrib and on the pages."""
     with new_database().connect() as superuser:
-        superuser.execute(DECOYS)
-        superuser.execute("CREATE FUNCTION decoys.count(scru128) RETURNS bigint LANGUAGE plpgsql AS 'BEGIN RAISE; END'")
+        create_decoys_of_contrib(superuser)
         superuser.execute("SET search_path = public, decoys")
         with pytest.raises(psycopg.errors.RaiseException, match="decoy"):
             superuser.execute("SELECT format('%s', 1)")

@@ -185,31 +185,7 @@ def test_uninstall(new_server):
         assert connection.execute("SELECT count(*) FROM pg_extension WHERE extname = 'scru'").fetchone() == (0,)
 
 
-def test_a_schema_of_its_own(new_database):
-    """After the statements of the page, all types and operators are found, and `public` has none of the functions."""
-    database = new_database(extension=False)
-    with database.connect() as connection:
-        connection.execute(page.sql("A schema of its own", 0, "install"))
-    with database.connect() as connection:
-        functions = "SELECT count(*) FROM pg_proc WHERE pronamespace = %s::regnamespace"
-        assert connection.execute(functions, ["public"]).fetchone() == (0,)
-        assert connection.execute(functions, ["ids"]).fetchone() <= (124,)
-        assert connection.execute("SELECT gen_scru128() < now() + interval '1 min', gen_ulid() >= now()").fetchone()[0]
-
-
 # -------------------------------------------------------------------------------------------- comparisons with a uuid
-
-
-def test_a_bound_that_is_cast_to_uuid_uses_the_index(connection):
-    """A condition on the uuid uses the index, and a condition on the column that is cast does not."""
-    connection.execute("CREATE TABLE kept (u uuid PRIMARY KEY DEFAULT gen_scru128()::uuid)")
-    connection.execute("INSERT INTO kept SELECT FROM generate_series(1, 1000)")
-    connection.execute("SET enable_seqscan = off; SET enable_bitmapscan = off")
-    bound = "scru128_lower(now() - interval '1 hour')::uuid"
-    assert "`u >= scru128_lower(t)::uuid`" in page.text("uuid-and-bigint-columns")
-    assert "Index Cond: (u >= " in explain(connection, f"SELECT * FROM kept WHERE u >= {bound}")
-    assert connection.execute(f"SELECT count(*) FROM kept WHERE u >= {bound}").fetchone() == (1000,)
-    assert "Index Cond" not in explain(connection, "SELECT * FROM kept WHERE u::scru128 >= now() - interval '1 hour'")
 
 
 def test_few_ids_are_uuids_of_rfc_9562(connection):

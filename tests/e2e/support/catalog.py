@@ -7,8 +7,61 @@ from pathlib import Path
 
 import psycopg
 
-DECOYS = (Path(__file__).parent / "decoys.sql").read_text()
-"""SQL that creates objects of another user, which match a query better than the server's, in the schema `decoys`."""
+CREATE_DECOYS = """
+    DO $decoys$
+    DECLARE
+        statement text;
+    BEGIN
+        FOR statement IN
+            SELECT format('CREATE FUNCTION {schema}.%%I(%%s) RETURNS boolean LANGUAGE plpgsql AS %%L',
+                name, types, %(body)s)
+            FROM unnest(%(functions)s::text[] || 'trap'::text) AS name,
+                unnest(CASE name WHEN 'trap' THEN %(operands)s::text[] ELSE %(arguments)s::text[] END) AS types
+            UNION ALL
+            SELECT format('CREATE OPERATOR {schema}.%%s (LEFTARG = %%s, RIGHTARG = %%s, FUNCTION = {schema}.trap)',
+                name, split_part(types, ',', 1), split_part(types, ',', 2))
+            FROM unnest(%(operators)s::text[]) AS name, unnest(%(operands)s::text[]) AS types
+        LOOP
+            BEGIN
+                EXECUTE statement;
+            EXCEPTION WHEN duplicate_function OR invalid_function_definition OR undefined_function THEN
+            END;
+        END LOOP;
+    END $decoys$
+"""
+
+
+def create_decoys(connection: psycopg.Connection, schema: str, body: str, **names: list[str]) -> None:
+    """Creates functions with all of the `arguments`, and operators with all of the `operands`, for names that are not
+    taken. They match better than those of the server."""
+    psycopg.ClientCursor(connection).execute(CREATE_DECOYS.format(schema=schema), {"body": body, **names})
+
+
+CONTRIB = Path(__file__).parents[3] / "sql/contrib"
+OPERANDS = ("int8", "int4", "numeric", "text", "uuid", "timestamptz", "interval", "name", "oid", "regclass", "bool")
+# Those of the calls in sql/contrib and on the pages.
+ARGUMENTS = (
+    "|numeric|int8|int4|float8|text|regclass|tid|scru128|text, int4|text, int8|text, name|text, bool|text, text"
+    "|regclass, int8|varchar, int4|text, int4, int4|text, int4, text|text, text, bool|text, name, text"
+    "|text, text, text|text, regclass, name|text, regclass, text|text, regclass, name, text"
+)
+
+
+def create_decoys_of_contrib(connection: psycopg.Connection) -> None:
+    """Creates objects of another user, which match better than what sql/contrib uses, in the schema `decoys`."""
+    called = re.findall(r"\b([a-z_]\w*)\(", "".join(path.read_text() for path in CONTRIB.iterdir()))
+    server = connection.execute("SELECT proname FROM pg_proc WHERE oid < 16384 AND proname = ANY (%s)", [called])
+    names = {
+        "functions": [*{name for (name,) in server}],
+        "arguments": ARGUMENTS.split("|"),
+        "operators": re.findall(r"\S+", "* / + - << >> | & = < <= > >= || <> ~~"),
+        "operands": [f"{left}, {right}" for left in OPERANDS for right in OPERANDS],
+    }
+    connection.execute("CREATE SCHEMA decoys")
+    create_decoys(connection, "decoys", "BEGIN RAISE 'decoy'; END", **names)
+    for name in "uuid", "regclass", "text", "name", "tid", "timestamptz", "xid8":
+        connection.execute(f'CREATE DOMAIN decoys."{name}" AS pg_catalog.int2')
+
 
 # The columns by which a row of a catalog is a member of an extension, or a part of a member.
 PARTS = {

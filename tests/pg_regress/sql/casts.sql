@@ -97,3 +97,8 @@ SELECT * FROM each_type($$
            replace(rewrites('$T_plain', '$T'), '$P', 'its peer')
 $$);
 SELECT * FROM each_type($$ SELECT count(*) FROM $T_plain $$);
+
+-- A bound that is cast to uuid is a condition on the index of a uuid column. A condition on the column that is cast is not.
+CREATE TABLE of_uuids (id uuid PRIMARY KEY);
+SELECT plan_of('SELECT FROM of_uuids WHERE id >= scru128_lower(now())::uuid') ~ 'Index Scan: .id >= ',
+    plan_of('SELECT FROM of_uuids WHERE id::scru128 >= now()');

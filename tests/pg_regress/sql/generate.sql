@@ -33,6 +33,12 @@ SET min_parallel_table_scan_size = 0;
 CALL for_each_type('CREATE VIEW $T_parallel AS SELECT gen_$T() AS id FROM $T_made WHERE n > 0 OFFSET 0');
 SELECT * FROM each_type('SELECT plan_of(''SELECT id FROM $T_parallel'')');
 SELECT * FROM each_type('SELECT count(id), count(DISTINCT id) FROM $T_parallel');
+
+-- Workers compute partial min and max, and the leader combines them.
+SELECT * FROM each_type('SELECT plan_of(''SELECT min(id), max(id), count(*) FROM $T_made'')');
+SELECT * FROM each_type($$
+    SELECT min(id) = (SELECT id FROM $T_made WHERE n = 1), max(id) = (SELECT id FROM $T_made WHERE n = 100001), count(*) FROM $T_made
+$$);
 RESET max_parallel_workers_per_gather;
 
 -- For types with enough random bits, IDs of a given time have exactly that time and are distinct.

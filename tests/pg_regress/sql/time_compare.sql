@@ -206,29 +206,37 @@ SELECT * FROM each_type($$ SELECT 'reversed', q.* FROM comparisons('$T', 'btree'
 SELECT * FROM each_type($$ SELECT plan('SELECT FROM $T_btree WHERE id <@ ''[2026-01-01 00:01,2026-01-01 00:02)''') $$);
 SELECT * FROM each_type($$ SELECT count(*) FROM $T_btree WHERE id <@ '[2026-01-01 00:01,2026-01-01 00:02)' $$);
 
--- Row-level security, for a role without USAGE on the extension's schemas: a comparison and a range are evaluated before the
--- policy.
+-- Row-level security, for a role without USAGE on the extension's schemas: a comparison, a range, and the expression of an index
+-- are evaluated before the policy.
 REVOKE USAGE ON SCHEMA public, scru_internal FROM PUBLIC;
 CREATE ROLE reader;
 GRANT USAGE ON SCHEMA test TO reader;
 CALL for_each_type($$
     CREATE TABLE $T_secured AS SELECT id, n, at FROM $T_none;
     CREATE INDEX ON $T_secured (id);
+    CREATE INDEX ON $T_secured ($T_timestamp(id));
     ALTER TABLE $T_secured ENABLE ROW LEVEL SECURITY;
     CREATE POLICY even ON $T_secured USING (at::text <> '' AND n % 2 = 0);
     CREATE VIEW $T_recent AS SELECT n FROM $T_secured WHERE id >= nullif(current_setting('test.time'), '')::timestamptz;
     CREATE VIEW $T_within AS SELECT n FROM $T_secured WHERE id <@ tstzrange(current_setting('test.time')::timestamptz, NULL);
+    CREATE VIEW $T_by_expression AS SELECT n FROM $T_secured WHERE $T_timestamp(id) = current_setting('test.time')::timestamptz;
     ALTER TABLE $T_secured OWNER TO reader;
     ALTER TABLE $T_secured FORCE ROW LEVEL SECURITY;
     ALTER VIEW $T_recent OWNER TO reader;
     ALTER VIEW $T_within OWNER TO reader;
-    GRANT SELECT ON types TO reader
+    ALTER VIEW $T_by_expression OWNER TO reader;
+    GRANT SELECT ON types, valid TO reader
 $$);
 SET ROLE reader;
 SELECT has_schema_privilege('public', 'USAGE'), has_schema_privilege('scru_internal', 'USAGE');
 SET enable_bitmapscan = off;
 SELECT * FROM each_type($$ SELECT plan('SELECT * FROM $T_recent') $$);
 SELECT * FROM each_type($$ SELECT plan('SELECT * FROM $T_within') $$);
+SELECT * FROM each_type($$ SELECT plan('SELECT * FROM $T_by_expression') $$);
+SELECT * FROM each_type($$
+    SELECT plan(format('SELECT FROM $T_secured WHERE ' || condition, smallest('$T')))
+    FROM unnest(ARRAY['id = %L', 'id > %L', 'id = ANY (''{%s}'')', 'tstzrange(now(), NULL) @> id']) AS condition
+$$);
 SELECT * FROM each_type($$ SELECT (SELECT count(*) FROM $T_recent) AS recent, (SELECT count(*) FROM $T_within) AS within $$);
 RESET ROLE;
 RESET enable_bitmapscan;
