@@ -12,8 +12,10 @@ pub trait GeneratedId: SortableId {
     const SERVER_WIDE: bool = false;
     /// Whether an ID has enough random bits to be unique without a generator state.
     const BACKFILL: bool = !Self::SERVER_WIDE;
-    /// The state of a generator between two IDs.
-    type State: State;
+    /// The state of a generator between two IDs, `u64` or `u128`. The default, 0, is that before the first ID.
+    type State: Copy + Default + Eq + Debug;
+    /// What the state holds. The servers of several versions share the states.
+    const STATE_LAYOUT: &'static str = "id";
     /// The settings of the generator.
     type Settings: Copy + Default + Send + Sync;
 
@@ -76,54 +78,6 @@ pub const MAX_AHEAD_MICROS: i64 = 1_000_000;
 /// Applies to types with [`SERVER_WIDE`](GeneratedId::SERVER_WIDE).
 pub const MAX_BEHIND_MICROS: i64 = 2 * MAX_AHEAD_MICROS;
 
-/// The state of a generator, which packs into one word. The word 0 is the [`Default`]: no ID has been generated.
-pub trait State: Copy + Default {
-    /// `u64` or `u128`.
-    type Word: Copy + Default + Eq + Debug;
-
-    /// The fields of a word, each with its lowest bit and its length. The servers of several versions share the words.
-    const LAYOUT: &'static str;
-
-    /// Returns the state as a word.
-    fn pack(self) -> Self::Word;
-
-    /// Returns the state that packs into this word.
-    fn unpack(word: Self::Word) -> Self;
-}
-
-/// An integer is its own word: the state of a generator that is the last ID.
-impl<W: Copy + Default + Eq + Debug + From<u8>> State for W {
-    type Word = W;
-    const LAYOUT: &'static str = "id";
-
-    fn pack(self) -> W {
-        self
-    }
-
-    fn unpack(word: W) -> W {
-        word
-    }
-}
-
-/// Implements [`State`] for a struct by the places of its fields in the word: the lowest bit and the length.
-macro_rules! packed {
-    ($state:ident in $word:ident: $($field:ident $at:literal $bits:literal),*) => {
-        impl $crate::generator::State for $state {
-            type Word = $word;
-            const LAYOUT: &'static str = concat!($(stringify!($field), " ", $at, " ", $bits, "; "),*);
-
-            fn pack(self) -> $word {
-                $((self.$field as $word) << $at)|*
-            }
-
-            fn unpack(word: $word) -> Self {
-                Self { $($field: (word >> $at & ($word::MAX >> ($word::BITS - $bits))) as _),* }
-            }
-        }
-    };
-}
-pub(crate) use packed;
-
 /// The input of a step, besides the state and the random source.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Context<S> {
@@ -156,9 +110,6 @@ pub enum Step<T: GeneratedId> {
     /// The generator refuses, with this reason. The state is unchanged.
     Refused(Refusal),
 }
-
-/// The word of a type's state.
-pub type Word<T> = <<T as GeneratedId>::State as State>::Word;
 
 /// The reason why a generator refuses to generate an ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

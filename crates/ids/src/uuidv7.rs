@@ -4,7 +4,7 @@ use rand::Rng;
 
 use crate::digits::CROCKFORD_LOWER;
 use crate::error::ParseErrorKind::InvalidDigit;
-use crate::generator::{Context, Moment, Refusal, Step, packed, place_in_time};
+use crate::generator::{Context, Moment, Refusal, Step, place_in_time};
 use crate::sql::fields;
 use crate::{Field, GeneratedId, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks};
 
@@ -91,30 +91,24 @@ impl Uuidv7 {
 
 crate::standalone::new!(Uuidv7);
 
-/// The state of a generator: the last ID without its entropy.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Uuidv7State {
-    timestamp: u64,
-    counter: u64,
-}
-
-packed!(Uuidv7State in u128: timestamp 64 64, counter 0 64);
-
-impl Uuidv7State {
+/// The steps of a generator. Its state is the last ID, with 0 in place of the entropy.
+impl Uuidv7 {
     fn fresh(timestamp: u64, rng: &mut impl Rng) -> Self {
-        Self { timestamp, counter: rng.next_u64() & MAX_COUNTER }
+        Self::from_fields(timestamp, rng.next_u64(), 0)
     }
 
     /// Increments the counter. If it overflows, continues with a new counter in the next millisecond.
     fn count(self, rng: &mut impl Rng) -> Self {
-        if self.counter < MAX_COUNTER {
-            return Self { counter: self.counter + 1, ..self };
+        // An overflow of the low bits carries through the variant, one of the high bits through the version.
+        let next = Self((self.0 | VERSION_AND_VARIANT_MASK) + (1 << 32));
+        if next.timestamp() > self.timestamp() {
+            return Self::fresh(next.timestamp(), rng);
         }
-        Self::fresh(self.timestamp + 1, rng)
+        Self(next.0 & !VERSION_AND_VARIANT_MASK | VERSION_AND_VARIANT)
     }
 
-    fn id(self, rng: &mut impl Rng) -> Uuidv7 {
-        Uuidv7::from_fields(self.timestamp, self.counter, rng.next_u32())
+    fn with_entropy(self, rng: &mut impl Rng) -> Self {
+        Self(self.0 | u128::from(rng.next_u32()))
     }
 }
 
@@ -188,33 +182,35 @@ impl SortableId for Uuidv7 {
 }
 
 impl GeneratedId for Uuidv7 {
-    type State = Uuidv7State;
+    type State = u128;
     type Settings = ();
+    const STATE_LAYOUT: &'static str = "id with 0 as entropy";
 
     fn random_of(tick: u64, rng: &mut impl Rng) -> Self {
-        Uuidv7State::fresh(tick, rng).id(rng)
+        Self::fresh(tick, rng).with_entropy(rng)
     }
 
-    fn state_tick(state: Uuidv7State) -> u64 {
-        state.timestamp
+    fn state_tick(state: u128) -> u64 {
+        Self(state).timestamp()
     }
 
-    fn state_after(tick: u64, rng: &mut impl Rng) -> Uuidv7State {
-        Uuidv7State::fresh(tick.saturating_add(1).min(Self::TICKS.max), rng)
+    fn state_after(tick: u64, rng: &mut impl Rng) -> u128 {
+        Self::fresh(tick.saturating_add(1).min(Self::TICKS.max), rng).0
     }
 
     #[inline(always)]
-    fn step(state: Uuidv7State, context: &Context<()>, rng: &mut impl Rng) -> Step<Self> {
-        let next = match place_in_time::<Self>(state.timestamp, context) {
-            Ok(Moment::Fresh(timestamp) | Moment::Later(timestamp)) => Uuidv7State::fresh(timestamp, rng),
-            Ok(Moment::Same) => state.count(rng),
+    fn step(state: u128, context: &Context<()>, rng: &mut impl Rng) -> Step<Self> {
+        let last = Self(state);
+        let next = match place_in_time::<Self>(last.timestamp(), context) {
+            Ok(Moment::Fresh(timestamp) | Moment::Later(timestamp)) => Self::fresh(timestamp, rng),
+            Ok(Moment::Same) => last.count(rng),
             Err(refusal) => return Step::Refused(refusal),
         };
-        if next.timestamp == Self::TICKS.max {
+        if next.timestamp() == Self::TICKS.max {
             // The counter overflowed in the last millisecond before the reserved one.
             return Step::Refused(Refusal::ClockOutOfRange);
         }
-        Step::Made(next, next.id(rng))
+        Step::Made(next.0, next.with_entropy(rng))
     }
 }
 

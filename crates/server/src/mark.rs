@@ -7,8 +7,7 @@
 use rand::Rng;
 
 use scru_ids::{
-    Context, GeneratedId, MAX_AHEAD_MICROS, MAX_BEHIND_MICROS, MAX_ROLLBACK_MICROS, OnClockRollback, Refusal, State,
-    Step, Word,
+    Context, GeneratedId, MAX_AHEAD_MICROS, MAX_BEHIND_MICROS, MAX_ROLLBACK_MICROS, OnClockRollback, Refusal, Step,
 };
 
 /// A durable time of a server, by what it is the time of.
@@ -71,8 +70,8 @@ pub fn before<T: GeneratedId>(time: i64, rng: &mut impl Rng) -> T::State {
 /// Whether a type begins on a server without a mark, from its word and the start. Rows can arrive without the page, as from the
 /// publisher of a logical subscriber, or lose it. So its word becomes [`successor_state`](GeneratedId::successor_state), above all IDs
 /// that were drawn with a right clock. Types with more random bits have none to avoid.
-pub fn begins_without_mark<T: GeneratedId>(word: Word<T>, start: i64) -> bool {
-    T::SERVER_WIDE && word == Word::<T>::default() && start == 0
+pub fn begins_without_mark<T: GeneratedId>(word: T::State, start: i64) -> bool {
+    T::SERVER_WIDE && word == T::State::default() && start == 0
 }
 
 /// One step from shared state, of a type that refuses when its clock moves back. `start` is the time at or above which all IDs are.
@@ -80,7 +79,7 @@ pub fn begins_without_mark<T: GeneratedId>(word: Word<T>, start: i64) -> bool {
 /// waits for it.
 #[inline(always)]
 pub fn step<T: GeneratedId>(
-    word: Word<T>,
+    state: T::State,
     start: i64,
     arrived: i64,
     context: &Context<T::Settings>,
@@ -90,7 +89,6 @@ pub fn step<T: GeneratedId>(
     if let Some(delay) = delay(arrived, now, 0) {
         return delay;
     }
-    let state = T::State::unpack(word);
     let tick = T::state_tick(state);
     if now >= start || end::<T>(tick) > start {
         return match T::step(state, context, rng) {

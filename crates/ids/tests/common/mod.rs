@@ -7,7 +7,7 @@ use std::fmt::{Debug, Display};
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, TestCaseResult, TestRunner};
 use rand::{Rng, TryRng};
-use scru_ids::{Context, GeneratedId, OnClockRollback, ParseError, ParseErrorKind, SortableId, State, Step, Stored};
+use scru_ids::{Context, GeneratedId, OnClockRollback, ParseError, ParseErrorKind, SortableId, Step, Stored};
 
 /// Declares a module with a test for each of these generic functions, which a macro calls for each type.
 macro_rules! tests {
@@ -218,11 +218,6 @@ impl<T: GeneratedId> Simulation<T> {
                 self.next_id()
             })
             .collect()
-    }
-
-    /// Returns the state as a word.
-    pub fn word(&self) -> <T::State as State>::Word {
-        self.state.pack()
     }
 }
 

@@ -3,9 +3,9 @@ use std::ops::Range;
 use proptest::prelude::*;
 
 use super::*;
+use crate::OnClockRollback;
 use crate::generator::script::Draw::{self, Bits32};
 use crate::generator::script::{Script, step};
-use crate::{OnClockRollback, State};
 
 /// The tick of 2026-11-01 12:00 UTC, and its start.
 const TICK: u64 = 7_005_993_750;
@@ -240,13 +240,6 @@ fn a_successor_begins_at_an_end_of_the_range_if_the_clock_is_outside() {
     assert_eq!(made(Scru64::successor_state(i64::MIN), NOON, "0/4", &[Bits32(3)]), id(TICK, "0/4", 3));
     let last_moment = Scru64::TICKS.start(LAST);
     assert_eq!(refusal_or_wait(Scru64::MAX, last_moment, "0/4"), Step::Refused(Refusal::ClockOutOfRange));
-}
-
-#[test]
-fn a_state_packs_into_the_last_id() {
-    let state = used(id(TICK, "42/8", 7));
-    assert_eq!(state.pack(), TICK << 24 | 0x2a_0007);
-    assert_eq!(u64::unpack(state.pack()), state);
 }
 
 #[test]

@@ -2,9 +2,9 @@ use rand::SeedableRng;
 use rand::rngs::StdRng;
 
 use super::*;
+use crate::OnClockRollback;
 use crate::generator::script::Draw::{self, Bits32};
 use crate::generator::script::{Script, step};
-use crate::{OnClockRollback, State};
 
 /// 2026-11-01 12:00 UTC, in milliseconds since 2024, and in microseconds since 1970.
 const TICK: u64 = 89_467_200_000;
@@ -236,13 +236,6 @@ fn a_successor_begins_at_an_end_of_the_range_if_the_clock_is_outside() {
     assert_eq!(Ulidflake::successor_state(i64::MIN), used(Ulidflake::last_of(0)));
     assert_eq!(Ulidflake::successor_state(i64::MAX), used(Ulidflake::MAX));
     assert_eq!(made(Ulidflake::successor_state(0), NOON, STAND_ALONE, &[Bits32(3)]), id(TICK, 3));
-}
-
-#[test]
-fn a_state_packs_into_the_last_id() {
-    let state = used(id(TICK, 7));
-    assert_eq!(state.pack(), TICK << 20 | 7);
-    assert_eq!(u64::unpack(state.pack()), state);
 }
 
 #[test]

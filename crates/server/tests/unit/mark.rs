@@ -16,7 +16,7 @@ fn context<T: GeneratedId>(now: i64, on_clock_rollback: OnClockRollback) -> Cont
 }
 
 /// The start of the tick of the ID that a step makes at noon, as the time after noon, or what the step does instead.
-fn stepped<T: GeneratedId>(word: Word<T>, start: i64, arrived: i64) -> Result<i64, Step<T>> {
+fn stepped<T: GeneratedId>(word: T::State, start: i64, arrived: i64) -> Result<i64, Step<T>> {
     let (context, mut rng) = (context::<T>(NOON, OnClockRollback::Reset), StdRng::seed_from_u64(1));
     match step::<T>(word, NOON + start, NOON + arrived, &context, &mut rng) {
         Step::Made(_, id) => Ok(T::TICKS.start(id.tick()) - NOON),
@@ -25,8 +25,8 @@ fn stepped<T: GeneratedId>(word: Word<T>, start: i64, arrived: i64) -> Result<i6
 }
 
 /// The last state of the tick that starts at a time after noon.
-fn last<T: GeneratedId>(start: i64) -> Word<T> {
-    T::state_after(T::TICKS.nearest(NOON + start), &mut StdRng::seed_from_u64(1)).pack()
+fn last<T: GeneratedId>(start: i64) -> T::State {
+    T::state_after(T::TICKS.nearest(NOON + start), &mut StdRng::seed_from_u64(1))
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn check<T: GeneratedId>(time: i64, now: i64) {
     let state = before::<T>(time, &mut rng);
     assert!(T::state_tick(state) <= T::TICKS.max && end::<T>(T::TICKS.nearest(time)) >= T::TICKS.epoch, "{time}");
     let strict = context::<T>(now, OnClockRollback::Error);
-    for word in [Word::<T>::default(), state.pack()] {
+    for word in [T::State::default(), state] {
         for (start, arrived) in [(time, 0), (0, time), (time, time)] {
             if let Step::Made(_, id) = step::<T>(word, start, arrived, &strict, &mut rng) {
                 assert!(end::<T>(id.tick()) > start && arrived <= now, "{time}");
