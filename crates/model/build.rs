@@ -26,7 +26,7 @@ const UNUSED: &str = "draw_unlogged";
 /// The lines before the functions.
 const HEAD: &str = "
     use rand::Rng;
-    use scru_ids::{GeneratedId, Refusal, SortableId, Step};
+    use scru_ids::{GeneratedId, NoId, Refusal, SortableId, Step};
     use scru_server::draw::Access;
     use scru_server::mark::{self, Mark};
     use scru_server::protocol::{Carried, Known, Lsn, Marks, Pending};

@@ -125,10 +125,6 @@ impl SortableId for Scru128 {
         BASE36.encode_25(self.0, buffer)
     }
 
-    fn tick(self) -> u64 {
-        self.timestamp()
-    }
-
     fn ends_of(tick: u64) -> [Self; 2] {
         [Self::from_fields(tick, 0, 0, 0), Self::from_fields(tick, u32::MAX, u32::MAX, u32::MAX)]
     }
@@ -154,17 +150,16 @@ impl GeneratedId for Scru128 {
     #[inline(always)]
     fn step(state: u128, context: &Context<()>, rng: &mut impl Rng) -> Step<Self> {
         let last = Self(state);
-        let next = match place_in_time::<Self>(last.timestamp(), context) {
-            Ok(Moment::Fresh(timestamp)) => Self::fresh(timestamp, rng),
-            Ok(Moment::Later(timestamp)) => last.later(timestamp, rng),
-            Ok(Moment::Same) => last.count(rng),
-            Err(refusal) => return Step::Refused(refusal),
+        let next = match place_in_time::<Self>(last.timestamp(), context)? {
+            Moment::Fresh(timestamp) => Self::fresh(timestamp, rng),
+            Moment::Later(timestamp) => last.later(timestamp, rng),
+            Moment::Same => last.count(rng),
         };
         if next.timestamp() == Self::TICKS.max {
             // Both counters overflowed in the last millisecond before the reserved one.
-            return Step::Refused(Refusal::ClockOutOfRange);
+            return Err(Refusal::ClockOutOfRange.into());
         }
-        Step::Made(next.0, Self(next.0 >> 32 << 32 | u128::from(rng.next_u32())))
+        Ok((next.0, Self(next.0 >> 32 << 32 | u128::from(rng.next_u32()))))
     }
 }
 

@@ -3,7 +3,7 @@
 use rand::Rng;
 
 use crate::digits::{BASE16, BASE32HEX};
-use crate::generator::{Context, Moment, Step, place_in_time};
+use crate::generator::{Context, Moment, NoId, Step, place_in_time};
 use crate::sql::fields;
 use crate::{Field, GeneratedId, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks};
 
@@ -116,25 +116,22 @@ pub enum Scru160Counter {
     Microsecond,
 }
 
-/// The leading 64 bits of the next ID, or the time to wait for, in microseconds since 1970-01-01 UTC.
-type Next = Result<u64, i64>;
-
 /// Returns the leading bits of the first ID of a millisecond, in the default usage.
 fn first(timestamp: u64, rng: &mut impl Rng) -> u64 {
     timestamp << 16 | u64::from(rng.next_u32()) & MAX_START
 }
 
 /// Returns the leading bits after `last`, in the default usage.
-fn next_random(last: u64, moment: Moment, rng: &mut impl Rng) -> Next {
+fn next_random(last: u64, moment: Moment, rng: &mut impl Rng) -> Result<u64, NoId> {
     match moment {
         Moment::Fresh(timestamp) | Moment::Later(timestamp) => Ok(first(timestamp, rng)),
-        Moment::Same if last as u16 == u16::MAX => Err(Scru160::TICKS.start((last >> 16) + 1)),
+        Moment::Same if last as u16 == u16::MAX => Err(NoId::Wait(Scru160::TICKS.start((last >> 16) + 1))),
         Moment::Same => Ok(last + 1),
     }
 }
 
 /// Returns the leading bits after `last`, in the alternative usage.
-fn next_microsecond(last: u64, moment: Moment, now: i64, rng: &mut impl Rng) -> Next {
+fn next_microsecond(last: u64, moment: Moment, now: i64, rng: &mut impl Rng) -> Result<u64, NoId> {
     let mut start = |timestamp: u64| {
         let micros = now.rem_euclid(Scru160::TICKS.micros) as u64;
         Ok(timestamp << 16 | micros << LOW_BITS | u64::from(rng.next_u32()) & MAX_LOW_START)
@@ -145,7 +142,7 @@ fn next_microsecond(last: u64, moment: Moment, now: i64, rng: &mut impl Rng) -> 
     match moment {
         Moment::Fresh(timestamp) | Moment::Later(timestamp) => start(timestamp),
         Moment::Same if now >= end => start(last >> 16),
-        Moment::Same if last & MAX_LOW == MAX_LOW || micros >= Scru160::TICKS.micros => Err(end),
+        Moment::Same if last & MAX_LOW == MAX_LOW || micros >= Scru160::TICKS.micros => Err(NoId::Wait(end)),
         Moment::Same => Ok(last + 1),
     }
 }
@@ -177,10 +174,6 @@ impl SortableId for Scru160 {
         BASE32HEX.encode_32(&self.0, buffer)
     }
 
-    fn tick(self) -> u64 {
-        self.timestamp()
-    }
-
     fn ends_of(tick: u64) -> [Self; 2] {
         [Self::from_fields(tick, 0, 0, [0; 10]), Self::from_fields(tick, u16::MAX, u16::MAX, [u8::MAX; 10])]
     }
@@ -207,18 +200,12 @@ impl GeneratedId for Scru160 {
 
     #[inline(always)]
     fn step(state: u64, context: &Context<Scru160Settings>, rng: &mut impl Rng) -> Step<Self> {
-        let moment = match place_in_time::<Self>(state >> 16, context) {
-            Ok(moment) => moment,
-            Err(refusal) => return Step::Refused(refusal),
-        };
+        let moment = place_in_time::<Self>(state >> 16, context)?;
         let next = match context.settings.counter {
-            Scru160Counter::Random => next_random(state, moment, rng),
-            Scru160Counter::Microsecond => next_microsecond(state, moment, context.now, rng),
+            Scru160Counter::Random => next_random(state, moment, rng)?,
+            Scru160Counter::Microsecond => next_microsecond(state, moment, context.now, rng)?,
         };
-        match next {
-            Ok(next) => Step::Made(next, Self::with_head(next, rng)),
-            Err(until) => Step::Wait(until),
-        }
+        Ok((next, Self::with_head(next, rng)))
     }
 }
 

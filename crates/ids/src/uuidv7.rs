@@ -12,13 +12,13 @@ const MAX_COUNTER: u64 = (1 << 42) - 1;
 
 /// The bits of `counter` that stand above the variant.
 const COUNTER_LOW_BITS: u32 = 30;
+const MAX_COUNTER_LOW: u64 = (1 << COUNTER_LOW_BITS) - 1;
 
 const VERSION_AND_VARIANT: u128 = 7 << 76 | 0b10 << 62;
-const VERSION_AND_VARIANT_MASK: u128 = 0xf << 76 | 0b11 << 62;
+pub(crate) const VERSION_AND_VARIANT_MASK: u128 = 0xf << 76 | 0b11 << 62;
 
 /// The positions of the hyphens in the text.
 const HYPHENS: [usize; 4] = [8, 13, 18, 23];
-const TEXT_LEN: usize = 36;
 
 /// A UUID, read as one of version 7: a 128-bit ID, in order of creation, unique without coordination.
 ///
@@ -53,7 +53,7 @@ impl Uuidv7 {
     /// Returns the UUID of version 7 with these fields. Bits beyond the width of a field are discarded.
     pub const fn from_fields(timestamp: u64, counter: u64, entropy: u32) -> Self {
         let counter = counter & MAX_COUNTER;
-        let (high, low) = (counter >> COUNTER_LOW_BITS, counter & ((1 << COUNTER_LOW_BITS) - 1));
+        let (high, low) = (counter >> COUNTER_LOW_BITS, counter & MAX_COUNTER_LOW);
         Self(
             (timestamp as u128) << 80
                 | VERSION_AND_VARIANT
@@ -85,7 +85,7 @@ impl Uuidv7 {
 
     /// Returns the low 30 bits of `counter`.
     const fn counter_lo(self) -> u32 {
-        (self.0 >> 32) as u32 & ((1 << COUNTER_LOW_BITS) - 1)
+        (self.0 >> 32) as u32 & MAX_COUNTER_LOW as u32
     }
 }
 
@@ -99,12 +99,12 @@ impl Uuidv7 {
 
     /// Increments the counter. If it overflows, continues with a new counter in the next millisecond.
     fn count(self, rng: &mut impl Rng) -> Self {
-        // An overflow of the low bits carries through the variant, one of the high bits through the version.
-        let next = Self((self.0 | VERSION_AND_VARIANT_MASK) + (1 << 32));
-        if next.timestamp() > self.timestamp() {
-            return Self::fresh(next.timestamp(), rng);
+        match self.counter() {
+            // The variant stands above the low bits.
+            counter if counter & MAX_COUNTER_LOW < MAX_COUNTER_LOW => Self(self.0 + (1 << 32)),
+            counter if counter < MAX_COUNTER => Self::from_fields(self.timestamp(), counter + 1, 0),
+            _ => Self::fresh(self.timestamp() + 1, rng),
         }
-        Self(next.0 & !VERSION_AND_VARIANT_MASK | VERSION_AND_VARIANT)
     }
 
     fn with_entropy(self, rng: &mut impl Rng) -> Self {
@@ -114,7 +114,7 @@ impl Uuidv7 {
 
 impl SortableId for Uuidv7 {
     const NAME: &'static str = "uuidv7";
-    const TEXT_LEN: usize = TEXT_LEN;
+    const TEXT_LEN: usize = 36;
     const MIN: Self = Self::from_fields(0, 0, 0);
     const MAX: Self = Self::from_fields(u64::MAX, u64::MAX, u32::MAX);
     const TICKS: Ticks = Ticks::UNIX_MILLIS_48;
@@ -137,21 +137,23 @@ impl SortableId for Uuidv7 {
     /// Parses the standard form: digits in any case, in groups of 8, 4, 4, 4 and 12 that are separated by hyphens.
     fn parse(text: &[u8]) -> Result<Self, ParseError> {
         let mut value = 0;
-        for (position, &character) in text.iter().take(TEXT_LEN).enumerate() {
-            if HYPHENS.contains(&position) {
-                if character != b'-' {
-                    return Err(ParseError { kind: InvalidDigit, position });
-                }
-                continue;
-            }
-            let digit = char::from(character).to_digit(16).ok_or(ParseError { kind: InvalidDigit, position })?;
-            value = value << 4 | u128::from(digit);
+        for (position, &character) in text.iter().take(Self::TEXT_LEN).enumerate() {
+            let digit = match HYPHENS.contains(&position) {
+                true if character == b'-' => continue,
+                true => None,
+                false => char::from(character).to_digit(16),
+            };
+            value = value << 4 | u128::from(digit.ok_or(ParseError { kind: InvalidDigit, position })?);
         }
-        if text.len() == TEXT_LEN { Ok(Self(value)) } else { Err(ParseError::wrong_length(TEXT_LEN, text.len())) }
+        if text.len() == Self::TEXT_LEN {
+            Ok(Self(value))
+        } else {
+            Err(ParseError::wrong_length(Self::TEXT_LEN, text.len()))
+        }
     }
 
     fn digits(self, buffer: &mut [u8; MAX_TEXT_LEN]) -> &[u8] {
-        let text = &mut buffer[..TEXT_LEN];
+        let text = &mut buffer[..Self::TEXT_LEN];
         let mut rest = self.0;
         for (position, character) in text.iter_mut().enumerate().rev() {
             if HYPHENS.contains(&position) {
@@ -165,15 +167,11 @@ impl SortableId for Uuidv7 {
     }
 
     fn suffix(self, buffer: &mut [u8; MAX_TEXT_LEN]) -> &[u8] {
-        CROCKFORD_LOWER.encode_26(self.0, buffer)
+        CROCKFORD_LOWER.encode::<26>(self.0, buffer)
     }
 
     fn parse_suffix(text: &[u8]) -> Result<Self, ParseError> {
         CROCKFORD_LOWER.decode_26(text).map(Self)
-    }
-
-    fn tick(self) -> u64 {
-        self.timestamp()
     }
 
     fn ends_of(tick: u64) -> [Self; 2] {
@@ -201,16 +199,15 @@ impl GeneratedId for Uuidv7 {
     #[inline(always)]
     fn step(state: u128, context: &Context<()>, rng: &mut impl Rng) -> Step<Self> {
         let last = Self(state);
-        let next = match place_in_time::<Self>(last.timestamp(), context) {
-            Ok(Moment::Fresh(timestamp) | Moment::Later(timestamp)) => Self::fresh(timestamp, rng),
-            Ok(Moment::Same) => last.count(rng),
-            Err(refusal) => return Step::Refused(refusal),
+        let next = match place_in_time::<Self>(last.timestamp(), context)? {
+            Moment::Fresh(timestamp) | Moment::Later(timestamp) => Self::fresh(timestamp, rng),
+            Moment::Same => last.count(rng),
         };
         if next.timestamp() == Self::TICKS.max {
             // The counter overflowed in the last millisecond before the reserved one.
-            return Step::Refused(Refusal::ClockOutOfRange);
+            return Err(Refusal::ClockOutOfRange.into());
         }
-        Step::Made(next.0, next.with_entropy(rng))
+        Ok((next.0, next.with_entropy(rng)))
     }
 }
 

@@ -13,8 +13,8 @@ use portable_atomic::{AtomicU64, AtomicU128, Ordering};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use scru_ids::{
-    Context, GeneratedId, MAX_ROLLBACK_MICROS, OnClockRollback, Refusal, Scru64, Scru64Settings, Scru128, Scru160,
-    Scru160Counter, Scru160Settings, SortableId, Step, Ulid, Ulidflake, UlidflakeOverflow, UlidflakeSettings,
+    Context, GeneratedId, MAX_ROLLBACK_MICROS, NoId, OnClockRollback, Refusal, Scru64, Scru64Settings, Scru128,
+    Scru160, Scru160Counter, Scru160Settings, SortableId, Step, Ulid, Ulidflake, UlidflakeOverflow, UlidflakeSettings,
 };
 
 /// The maximum time by which a generator may run ahead of its clock.
@@ -94,7 +94,7 @@ fn a_clock_outside_of_the_range_is_refused<T: GeneratedId>() {
 
 fn refusal<T: GeneratedId>(step: Step<T>) -> Option<Refusal> {
     match step {
-        Step::Refused(refusal) => Some(refusal),
+        Err(NoId::Refused(refusal)) => Some(refusal),
         _ => None,
     }
 }
@@ -118,7 +118,7 @@ fn ids_continue_after_a_rollback_of_exactly_ten_seconds<T: GeneratedId>() {
         let id = simulation.next_id();
         simulation.clock = id.timestamp_micros() - MAX_ROLLBACK_MICROS as i64;
         for policy in [OnClockRollback::Error, OnClockRollback::Reset] {
-            let Step::Made(_, next) = simulation.step(policy) else { panic!("no ID") };
+            let Ok((_, next)) = simulation.step(policy) else { panic!("no ID") };
             assert!(next > id && next.tick() == id.tick());
         }
     }
@@ -163,16 +163,16 @@ fn ids_increase_while_settings_change<T: GeneratedId>(
         let now = simulation.clock;
         let context = Context { now, on_clock_rollback: OnClockRollback::Error, settings: settings_now };
         match T::step(simulation.state, &context, &mut simulation.rng) {
-            Step::Made(state, id) => {
+            Ok((state, id)) => {
                 assert!(id > last && id.timestamp_micros() <= now + MAX_LEAD_MICROS);
                 assert!(is_of(id, &settings_now));
                 (simulation.state, last, made) = (state, id, made + 1);
             }
-            Step::Wait(until) => {
+            Err(NoId::Wait(until)) => {
                 assert!(now < until && until <= last.timestamp_micros() + T::TICKS.micros);
                 (simulation.clock, waits) = (until, waits + 1);
             }
-            Step::Refused(refusal) => {
+            Err(NoId::Refused(refusal)) => {
                 if let Refusal::ClockMovedBack(behind) = refusal {
                     assert_eq!(behind as i64, last.timestamp_micros() - now);
                 }
@@ -238,10 +238,10 @@ where
             let old = load();
             let context = Context { now: clock, on_clock_rollback: OnClockRollback::Error, settings };
             match T::step(old, &context, &mut rng) {
-                Step::Made(new, id) if replace(old, new) => made.push(id),
-                Step::Made(..) => {}
-                Step::Wait(until) => clock = until,
-                Step::Refused(refusal) => panic!("{refusal:?}"),
+                Ok((new, id)) if replace(old, new) => made.push(id),
+                Ok(_) => {}
+                Err(NoId::Wait(until)) => clock = until,
+                Err(NoId::Refused(refusal)) => panic!("{refusal:?}"),
             }
         }
         made

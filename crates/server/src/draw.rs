@@ -2,7 +2,7 @@
 //! compare-and-swap only. As [`protocol`](crate::protocol), straight-line code over its accesses, which the model runs.
 
 use rand::Rng;
-use scru_ids::{Context, GeneratedId, Refusal, Step};
+use scru_ids::{Context, GeneratedId, NoId, Refusal, Step};
 
 use crate::mark::{self, Mark};
 use crate::protocol::{Marks, extend, locked, read_page, renew};
@@ -41,8 +41,8 @@ pub fn draw<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<Option<Step<
         let first = T::successor_state(access.clock()?);
         return access.swap(word, first).map(|_| None);
     }
-    let Step::Made(state, id) = step else {
-        let has_lost = matches!(step, Step::Refused(Refusal::ClockMovedBack(_))) && discard(access, word)?;
+    let Ok((state, id)) = step else {
+        let has_lost = matches!(step, Err(NoId::Refused(Refusal::ClockMovedBack(_)))) && discard(access, word)?;
         return Ok((!has_lost).then_some(step));
     };
     let end = mark::end::<T>(id.tick());
@@ -53,7 +53,7 @@ pub fn draw<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<Option<Step<
     let known = access.known(Mark::Draws);
     if known.era != era || end > known.until {
         let arrived = extend(access, Mark::Draws, era, Some(end))?;
-        return Ok(mark::delay(arrived, access.clock()?, 0));
+        return Ok(mark::delay(arrived, access.clock()?, 0).err().map(Err));
     }
     if !access.swap(word, state)? {
         return Ok(None);
@@ -96,7 +96,7 @@ fn next<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<(T::State, Step<
 /// The end of the tick of the next ID; `None` if the next step makes none. Read again under the lock: a backend that was suspended may
 /// have an outdated word or clock.
 fn end_of_next<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<Option<i64>, A::Error> {
-    let Step::Made(_, id) = next::<T, A>(access)?.1 else { return Ok(None) };
+    let Ok((_, id)) = next::<T, A>(access)?.1 else { return Ok(None) };
     Ok(Some(mark::end::<T>(id.tick())))
 }
 
@@ -106,7 +106,7 @@ pub fn draw_unlogged<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<Opt
     let now = access.clock()?;
     let step = T::step(word, &access.context(now), &mut access.random(now)?);
     match step {
-        Step::Made(next, _) if !access.swap(word, next)? => Ok(None),
+        Ok((next, _)) if !access.swap(word, next)? => Ok(None),
         step => Ok(Some(step)),
     }
 }

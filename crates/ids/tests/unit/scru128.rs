@@ -1,6 +1,6 @@
 use super::*;
-use crate::OnClockRollback;
 use crate::generator::script::{self, Draw::Bits32};
+use crate::{NoId, OnClockRollback};
 
 /// Returns the state of a generator whose last ID had these fields, and renewed `counter_hi`.
 fn used(timestamp: u64, counter_hi: u32, counter_lo: u32) -> u128 {
@@ -20,9 +20,9 @@ fn overflow_into_the_reserved_timestamp_is_refused() {
     let context = Context { now: last as i64 * 1_000, on_clock_rollback: OnClockRollback::Reset, settings: () };
     let step =
         |counter_lo, draw| script::step::<Scru128>(used(last, MAX_COUNTER, counter_lo), &context, &[Bits32(draw)]);
-    assert_eq!(step(MAX_COUNTER, 1), Step::Refused(Refusal::ClockOutOfRange));
+    assert_eq!(step(MAX_COUNTER, 1), Err(NoId::Refused(Refusal::ClockOutOfRange)));
     let id = Scru128::from_fields(last, MAX_COUNTER, MAX_COUNTER, 4);
-    assert_eq!(step(MAX_COUNTER - 1, 4), Step::Made(used(last, MAX_COUNTER, MAX_COUNTER), id));
+    assert_eq!(step(MAX_COUNTER - 1, 4), Ok((used(last, MAX_COUNTER, MAX_COUNTER), id)));
 }
 
 #[test]
@@ -30,7 +30,7 @@ fn a_state_has_the_age_of_counter_hi() {
     let last = 1_793_534_400_000;
     let step = |state, millis: i64, draws: &[_]| {
         let context = Context { now: millis * 1_000, on_clock_rollback: OnClockRollback::Reset, settings: () };
-        let Step::Made(next, id) = script::step::<Scru128>(state, &context, draws) else { panic!("no ID") };
+        let Ok((next, id)) = script::step::<Scru128>(state, &context, draws) else { panic!("no ID") };
         (next, id.to_u128())
     };
     let (state, id) = step(used(last, 7, 8), last as i64 + 999, &[Bits32(9), Bits32(5)]);

@@ -31,7 +31,7 @@ fn id(timestamp: u64, counter: u16) -> Scru160 {
 /// Returns the timestamp and the counter of the ID that a step generates. `draws` are the random numbers of the counter.
 fn made(state: u64, now: i64, usage: Scru160Counter, draws: &[Draw]) -> (u64, u16) {
     let step = step::<Scru160>(state, &at(now, usage), &[draws, &TAIL].concat());
-    let Step::Made(next, made) = step else { panic!("{step:?}") };
+    let Ok((next, made)) = step else { panic!("{step:?}") };
     assert_eq!(next, used(made.timestamp(), made.counter()));
     assert_eq!(made, id(made.timestamp(), made.counter()));
     (made.timestamp(), made.counter())
@@ -71,7 +71,7 @@ fn in_a_later_millisecond_the_counter_is_drawn_anew() {
 
 #[test]
 fn a_full_counter_waits_for_the_next_millisecond() {
-    let wait = Step::Wait(micros(NOON + 1, 0));
+    let wait = Err(NoId::Wait(micros(NOON + 1, 0)));
     assert_eq!(refusal_or_wait(used(NOON, u16::MAX), micros(NOON, 0), Random), wait);
     assert_eq!(refusal_or_wait(used(NOON, u16::MAX), micros(NOON, 999), Random), wait);
     assert_eq!(
@@ -93,10 +93,10 @@ fn ids_continue_with_the_last_timestamp_after_a_rollback_of_10_seconds() {
 fn after_a_larger_rollback_a_step_is_refused_with_the_distance_or_restarts_at_the_clock() {
     let now = micros(NOON - 10_001, 0);
     for usage in [Random, Microsecond] {
-        assert_eq!(refusal_or_wait(used(NOON, 7), now, usage), Step::Refused(Refusal::ClockMovedBack(10_001_000)));
+        assert_eq!(refusal_or_wait(used(NOON, 7), now, usage), Err(NoId::Refused(Refusal::ClockMovedBack(10_001_000))));
         let context = Context { on_clock_rollback: OnClockRollback::Reset, ..at(now, usage) };
         let made = step::<Scru160>(used(NOON, 7), &context, &[Bits32(3), TAIL[0], TAIL[1]]);
-        assert_eq!(made, Step::Made(used(NOON - 10_001, 3), id(NOON - 10_001, 3)));
+        assert_eq!(made, Ok((used(NOON - 10_001, 3), id(NOON - 10_001, 3))));
     }
 }
 
@@ -124,10 +124,10 @@ fn in_a_later_microsecond_the_lower_bits_are_drawn_anew() {
 #[test]
 fn full_lower_bits_wait_for_the_next_microsecond() {
     let full = |micro: u16| used(NOON, micro << 6 | 63);
-    assert_eq!(refusal_or_wait(full(5), micros(NOON, 5), Microsecond), Step::Wait(micros(NOON, 6)));
-    assert_eq!(refusal_or_wait(full(5), micros(NOON, 0), Microsecond), Step::Wait(micros(NOON, 6)));
-    assert_eq!(refusal_or_wait(full(5), micros(NOON - 10_000, 0), Microsecond), Step::Wait(micros(NOON, 6)));
-    assert_eq!(refusal_or_wait(full(999), micros(NOON, 999), Microsecond), Step::Wait(micros(NOON + 1, 0)));
+    assert_eq!(refusal_or_wait(full(5), micros(NOON, 5), Microsecond), Err(NoId::Wait(micros(NOON, 6))));
+    assert_eq!(refusal_or_wait(full(5), micros(NOON, 0), Microsecond), Err(NoId::Wait(micros(NOON, 6))));
+    assert_eq!(refusal_or_wait(full(5), micros(NOON - 10_000, 0), Microsecond), Err(NoId::Wait(micros(NOON, 6))));
+    assert_eq!(refusal_or_wait(full(999), micros(NOON, 999), Microsecond), Err(NoId::Wait(micros(NOON + 1, 0))));
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn counters_beyond_microsecond_999_wait_for_the_next_millisecond() {
     for counter in [1_000 << 6, 1_000 << 6 | 5, 1_023 << 6, u16::MAX] {
         for micro in [0, 5, 999] {
             let step = refusal_or_wait(used(NOON, counter), micros(NOON, micro), Microsecond);
-            assert_eq!(step, Step::Wait(micros(NOON + 1, 0)), "{counter} at {micro}");
+            assert_eq!(step, Err(NoId::Wait(micros(NOON + 1, 0))), "{counter} at {micro}");
         }
     }
 }

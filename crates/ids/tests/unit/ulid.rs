@@ -1,7 +1,7 @@
 use super::*;
-use crate::OnClockRollback;
 use crate::generator::script::Draw::{Bits32, Bits64};
 use crate::generator::script::step;
+use crate::{NoId, OnClockRollback};
 
 /// 2026-11-01 12:00 UTC, in milliseconds.
 const NOON: u64 = 1_793_534_400_000;
@@ -22,11 +22,11 @@ fn the_example_of_the_specification_ends_at_the_last_id_of_its_millisecond() {
     let last: Ulid = "01BX5ZZKBKZZZZZZZZZZZZZZZX".parse().unwrap();
     let (mut state, millis) = (last.to_u128(), last.timestamp());
     for expected in ["01BX5ZZKBKZZZZZZZZZZZZZZZY", "01BX5ZZKBKZZZZZZZZZZZZZZZZ"] {
-        let Step::Made(next, id) = step::<Ulid>(state, &at(millis), &[]) else { panic!("no ID") };
+        let Ok((next, id)) = step::<Ulid>(state, &at(millis), &[]) else { panic!("no ID") };
         assert_eq!(id.to_string(), expected);
         state = next;
     }
-    assert_eq!(step::<Ulid>(state, &at(millis), &[]), Step::Refused(Refusal::Exhausted));
+    assert_eq!(step::<Ulid>(state, &at(millis), &[]), Err(NoId::Refused(Refusal::Exhausted)));
 }
 
 #[test]

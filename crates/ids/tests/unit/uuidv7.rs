@@ -4,9 +4,9 @@ use rand::SeedableRng;
 use rand::rngs::StdRng;
 
 use super::*;
-use crate::OnClockRollback;
 use crate::ParseErrorKind::WrongLength;
 use crate::generator::script::{self, Draw};
+use crate::{NoId, OnClockRollback};
 
 /// 2026-11-01 12:00 UTC, in milliseconds.
 const NOON: u64 = 1_793_534_400_000;
@@ -15,7 +15,7 @@ const NOON: u64 = 1_793_534_400_000;
 fn made(state: u128, millis: u64, draws: &[Draw]) -> (u128, (u64, u64, u32)) {
     let context = Context { now: millis as i64 * 1_000, on_clock_rollback: OnClockRollback::Error, settings: () };
     match script::step::<Uuidv7>(state, &context, draws) {
-        Step::Made(state, id) => {
+        Ok((state, id)) => {
             assert!(id.is_id(), "{id}");
             (state, (id.timestamp(), id.counter(), id.entropy()))
         }
@@ -112,7 +112,7 @@ fn overflow_into_the_last_millisecond_is_refused() {
     let now = last as i64 * 1_000;
     let context = Context { now, on_clock_rollback: OnClockRollback::Error, settings: () };
     let step = script::step::<Uuidv7>(used(last, MAX_COUNTER), &context, &[Draw::Bits64(7)]);
-    assert_eq!(step, Step::Refused(Refusal::ClockOutOfRange));
+    assert_eq!(step, Err(NoId::Refused(Refusal::ClockOutOfRange)));
 }
 
 #[test]

@@ -28,7 +28,7 @@ pub const HARMLESS: &[&str] = &[
     "draw: without if reserved - end < mark::last_part(flush_time()) && is_due(reserved)",
     "renew_locked: without settle_locked(of)?",
     // The first step makes an ID, which is thrown away.
-    "draw: if word == T::State::default() && mark::begins_without_mark(word, start(Mark::Draws)?) after let Step::Made(state, id)",
+    "draw: if word == T::State::default() && mark::begins_without_mark(word, start(Mark::Draws)?) after let Ok((state, id))",
     // What the process knows is its own.
     "raise_floor: if reserved(Mark::Horizons)? < floor after let known",
     // An extension that is not needed finds that.
