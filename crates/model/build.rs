@@ -11,7 +11,7 @@ use std::{env, fs};
 
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
-use syn::{Block, Expr, ExprForLoop, ExprIf, Item, Local, Stmt};
+use syn::{Block, Expr, ExprIf, Item, Local, Stmt};
 
 #[path = "tests/model/mistakes.rs"]
 mod mistakes;
@@ -26,7 +26,7 @@ const UNUSED: &str = "draw_unlogged";
 /// The lines before the functions.
 const HEAD: &str = "
     use rand::Rng;
-    use scru_ids::{GeneratedId, Refusal, SortableId, State, Step, Word};
+    use scru_ids::{GeneratedId, NoId, Refusal, SortableId, Step};
     use scru_server::draw::Access;
     use scru_server::mark::{self, Mark};
     use scru_server::protocol::{Carried, Known, Lsn, Marks, Pending};
@@ -40,51 +40,39 @@ struct Change {
     new: String,
 }
 
-/// What a part of the protocol names and does.
-struct Contents<'a> {
-    names: BTreeSet<&'a str>,
-    has_access: bool,
-    /// Whether another backend can observe or influence it, or it can fail.
-    is_shared: bool,
+/// The names in a part of the protocol.
+fn names(text: &str) -> BTreeSet<&str> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|name| !name.is_empty()).collect()
 }
 
-impl<'a> Contents<'a> {
-    fn of(text: &'a str) -> Self {
-        let names: BTreeSet<&str> =
-            text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|name| !name.is_empty()).collect();
-        let has_access = names.contains("access");
-        let passes_access = text.contains("(access)") || text.contains("(access,");
-        Self { names, has_access, is_shared: has_access && text.contains('?') || passes_access }
-    }
+/// Whether another backend can observe or influence a part of the protocol, or it can fail.
+fn is_shared(text: &str) -> bool {
+    names(text).contains("access") && text.contains('?') || text.contains("(access)") || text.contains("(access,")
+}
+
+/// A text without what all of its kind have in common.
+fn short(text: &str) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    text.trim_end_matches(';').replace("access.", "").replace("access, ", "").replace("::<T>", "")
 }
 
 fn leaves(statement: &Stmt) -> bool {
     matches!(statement, Stmt::Expr(Expr::Return(_) | Expr::Break(_), _))
 }
 
-/// The value of a block that ends with this statement.
-fn value(statement: &Stmt) -> Option<&Expr> {
-    match statement {
-        Stmt::Expr(Expr::If(ExprIf { else_branch: None, .. }) | Expr::Loop(_) | Expr::ForLoop(_), None) => None,
-        Stmt::Expr(value, None) => Some(value),
-        _ => None,
-    }
-}
-
-/// Whether an expression consists of calls and names, without a block.
-fn is_simple(expression: &Expr) -> bool {
-    matches!(expression, Expr::Call(_) | Expr::MethodCall(_) | Expr::Path(_))
+/// Whether a statement has no value, and binds none.
+fn is_plain(statement: &Stmt) -> bool {
+    use Expr::{ForLoop, If, Loop};
+    matches!(
+        statement,
+        Stmt::Expr(_, Some(_)) | Stmt::Expr(If(ExprIf { else_branch: None, .. }) | Loop(_) | ForLoop(_), None)
+    )
 }
 
 /// The changes of a function.
 struct Changes<'a> {
     text: &'a str,
     function: String,
-    returns_unit: bool,
-    /// The condition of the `if` whose block is visited next.
-    condition: Option<&'a Expr>,
-    /// Whether the block that is visited next is the body of the function.
-    is_body: bool,
     found: Vec<Change>,
 }
 
@@ -93,95 +81,83 @@ impl<'a> Changes<'a> {
         &self.text[part.span().byte_range()]
     }
 
-    fn short(&self, part: &impl Spanned) -> String {
-        let text = self.text_of(part).split_whitespace().collect::<Vec<_>>().join(" ");
-        text.trim_end_matches(';').replace("access.", "").replace("access, ", "").replace("::<T>", "")
+    /// A statement up to its value or its block.
+    fn name_of(&self, statement: &Stmt) -> String {
+        let text = self.text_of(statement);
+        let end = if text.starts_with("let ") { " =" } else { "{\n" };
+        short(text.split(end).next().unwrap_or_default())
     }
 
-    fn name_of(&self, statement: &Stmt) -> String {
-        match statement {
-            Stmt::Local(Local { pat, .. }) => format!("let {}", self.short(pat)),
-            Stmt::Expr(Expr::If(ExprIf { cond, .. }), _) => format!("if {}", self.short(cond)),
-            Stmt::Expr(Expr::Loop(_), _) => "loop".to_owned(),
-            Stmt::Expr(Expr::ForLoop(ExprForLoop { expr, .. }), _) => format!("for {}", self.short(expr)),
-            _ => self.short(statement),
-        }
+    fn push(&mut self, name: &str, bytes: Range<usize>, new: impl Into<String>) {
+        self.found.push(Change { name: format!("{}: {name}", self.function), bytes, new: new.into() });
     }
 
     /// Deletes a statement.
-    fn delete(&mut self, statement: &Stmt, condition: Option<&Expr>, is_only: bool, returns_unit: bool) {
+    fn delete(&mut self, statement: &Stmt, condition: Option<&Expr>, is_only: bool) {
         // Deleting the `if` as a whole is the same change.
-        let is_private = |condition| !Contents::of(self.text_of(condition)).is_shared;
-        let is_whole = is_only && condition.is_some_and(is_private);
-        let new = match value(statement) {
-            Some(value) if returns_unit && is_simple(value) && self.text_of(value) != "Ok(())" => "Ok(())",
-            None if !matches!(statement, Stmt::Local(_)) && !is_whole => "",
-            _ => return,
-        };
+        let is_whole = is_only && condition.is_some_and(|condition| !is_shared(self.text_of(condition)));
+        if !is_plain(statement) || is_whole {
+            return;
+        }
         let place = match condition {
-            Some(condition) if leaves(statement) => format!(" in if {}", self.short(condition)),
+            Some(condition) if leaves(statement) => format!(" in if {}", short(self.text_of(condition))),
             _ => String::new(),
         };
-        let name = format!("{}: without {}{place}", self.function, self.name_of(statement));
-        self.found.push(Change { name, bytes: statement.span().byte_range(), new: new.to_owned() });
+        self.push(&format!("without {}{place}", self.name_of(statement)), statement.span().byte_range(), "");
     }
 
     /// Swaps a statement with the next one.
-    fn swap(&mut self, [first, second]: [&Stmt; 2], returns_unit: bool) {
-        let [before, after] = [first, second].map(|statement| Contents::of(self.text_of(statement)));
-        let is_private = after.names.contains("flush_time") && !after.is_shared;
+    fn swap(&mut self, first: &Stmt, second: &Stmt) {
+        let [before, after] = [first, second].map(|statement| self.text_of(statement));
+        let is_private = names(after).contains("flush_time") && !is_shared(after);
         let is_bound = match first {
-            Stmt::Local(Local { pat, .. }) => !Contents::of(self.text_of(pat)).names.is_disjoint(&after.names),
+            Stmt::Local(Local { pat, .. }) => !names(self.text_of(pat)).is_disjoint(&names(after)),
             _ => false,
         };
+        let is_value = matches!(second, Stmt::Expr(_, None)) && !is_plain(second);
         let leaves = leaves(first) || leaves(second);
-        if !before.is_shared || !after.has_access || leaves || is_private || is_bound {
+        if !is_shared(before) || !names(after).contains("access") || is_private || is_bound || is_value || leaves {
             return;
         }
-        let new = match (value(second), first) {
-            (None, _) => format!("{}\n{}", self.text_of(second), self.text_of(first)),
-            (Some(value), Stmt::Expr(Expr::Try(first), Some(_))) if returns_unit && is_simple(value) => {
-                format!("{}?;\n{}", self.text_of(value), self.text_of(&first.expr))
-            }
-            _ => return,
-        };
-        let name = format!("{}: {} after {}", self.function, self.name_of(first), self.name_of(second));
+        let name = format!("{} after {}", self.name_of(first), self.name_of(second));
         let bytes = first.span().byte_range().start..second.span().byte_range().end;
-        self.found.push(Change { name, bytes, new });
+        self.push(&name, bytes, format!("{after}\n{before}"));
+    }
+
+    /// Changes the statements of a block, which may be that of an `if` with a condition.
+    fn change(&mut self, block: &Block, condition: Option<&Expr>) {
+        for (at, statement) in block.stmts.iter().enumerate() {
+            // A function that ends with a loop leaves it by `return` only.
+            if at + 1 == block.stmts.len() && matches!(statement, Stmt::Expr(Expr::Loop(_), None)) {
+                continue;
+            }
+            self.delete(statement, condition, block.stmts.len() == 1);
+            if let Some(next) = block.stmts.get(at + 1) {
+                self.swap(statement, next);
+            }
+        }
+        visit::visit_block(self, block);
     }
 }
 
-impl<'a> Visit<'a> for Changes<'a> {
-    fn visit_expr_if(&mut self, expression: &'a ExprIf) {
+impl Visit<'_> for Changes<'_> {
+    fn visit_expr_if(&mut self, expression: &ExprIf) {
         self.visit_expr(&expression.cond);
-        self.condition = Some(&expression.cond);
-        self.visit_block(&expression.then_branch);
+        self.change(&expression.then_branch, Some(&expression.cond));
         if let Some((_, other)) = &expression.else_branch {
             self.visit_expr(other);
         }
     }
 
     /// The `else` of a `let` must leave.
-    fn visit_local(&mut self, local: &'a Local) {
+    fn visit_local(&mut self, local: &Local) {
         if let Some(init) = &local.init {
             self.visit_expr(&init.expr);
         }
     }
 
-    fn visit_block(&mut self, block: &'a Block) {
-        let condition = self.condition.take();
-        let returns_unit = std::mem::take(&mut self.is_body) && self.returns_unit;
-        for (at, statement) in block.stmts.iter().enumerate() {
-            // A function that ends with a loop leaves it by `return` only.
-            if at + 1 == block.stmts.len() && matches!(statement, Stmt::Expr(Expr::Loop(_), None)) {
-                continue;
-            }
-            self.delete(statement, condition, block.stmts.len() == 1, returns_unit);
-            if let Some(next) = block.stmts.get(at + 1) {
-                self.swap([statement, next], returns_unit);
-            }
-        }
-        visit::visit_block(self, block);
+    fn visit_block(&mut self, block: &Block) {
+        self.change(block, None);
     }
 }
 
@@ -206,20 +182,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         let head = text[function.sig.span().byte_range()]
             .replace("Access<T>", "Access<T> + Changed")
             .replace("A: Marks", "A: Marks + Changed");
-        let mut changes = Changes {
-            text: &text,
-            function: function.sig.ident.to_string(),
-            returns_unit: head.contains("-> Result<(), "),
-            condition: None,
-            is_body: true,
-            found: Vec::new(),
-        };
-        changes.visit_block(&function.block);
-        for (_, mistake, old, new) in MISTAKES.iter().filter(|(name, ..)| *name == changes.function) {
+        let mut changes = Changes { text: &text, function: function.sig.ident.to_string(), found: Vec::new() };
+        changes.change(&function.block, None);
+        for (_, mistake, old, new) in MISTAKES.iter().filter(|(name, ..)| function.sig.ident == name) {
             let found: Vec<usize> = text[body.clone()].match_indices(old).map(|(at, _)| body.start + at).collect();
             let &[start] = &found[..] else { return Err(format!("{mistake}: {} places", found.len()).into()) };
-            let name = format!("{}: {mistake}", changes.function);
-            changes.found.push(Change { name, bytes: start..start + old.len(), new: (*new).to_owned() });
+            changes.push(mistake, start..start + old.len(), *new);
         }
         writeln!(output, "pub {head} {{\n    match access.change() {{")?;
         for Change { name, bytes, new } in changes.found {

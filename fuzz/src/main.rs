@@ -137,7 +137,7 @@ fn assert_orders_are_equal<T: SqlId>(a: T, b: T) {
 /// Checks that different sort keys have the order of their IDs. The keys are computed in the order of the input.
 fn assert_keys_are_in_order<T: SqlId>(ids: Vec<T>) {
     let mut keys = SortKeys::default();
-    let mut keyed: Vec<_> = ids.into_iter().map(|id| (id, keys.key::<T>(&id.to_stored().to_bytes()))).collect();
+    let mut keyed: Vec<_> = ids.into_iter().map(|id| (id, keys.key::<T>(id.to_stored()))).collect();
     keyed.sort_unstable();
     assert!(keyed.is_sorted_by_key(|(_, key)| *key), "the keys contradict the order of the IDs");
 }

@@ -5,7 +5,7 @@ use core::sync::atomic::Ordering;
 use pgrx::JsonB;
 use pgrx::datum::{Interval, TimestampWithTimeZone};
 use pgrx::pg_sys::Datum;
-use scru_ids::{Context, State, Word, id_systems};
+use scru_ids::{Context, GeneratedId, id_systems};
 use scru_server::mark::{self, Mark};
 use scru_server::protocol::{self, Marks};
 use serde_json::json;
@@ -54,9 +54,9 @@ fn row<T: Type>(seen: &[Result<Seen, Error>; 2]) -> Result<Row, Error> {
     let DrawSettings { context, is_shared, .. } = generate::draw_settings::<T>();
     let node = T::Settings::from_settings().ok().and_then(|settings| T::node_text(&settings));
     // Without atomic operations for the word, no state is shared.
-    let is_lock_free = Word::<T>::is_lock_free();
-    let word = if is_lock_free { Word::<T>::load(&memory::of_type::<T>()?.word.0) } else { Word::<T>::default() };
-    let state = (word != Word::<T>::default()).then(|| T::State::unpack(word));
+    let is_lock_free = T::State::is_lock_free();
+    let word = if is_lock_free { T::State::load(&memory::of_type::<T>()?.word.0) } else { T::State::default() };
+    let state = (word != T::State::default()).then_some(word);
     let failed = memory::of_marks()?.failed.load(Ordering::Relaxed);
     let (wait, reason) = forecast::<T>(word, context, is_shared, seen).unwrap_or_else(|error| (0, Some(error)));
     let draw = match (&reason, wait) {
@@ -106,7 +106,7 @@ impl Seen {
 
 /// What the next draw will do; on a standby, after its promotion: the time that it waits, and the error that it raises.
 fn forecast<T: Type>(
-    word: Word<T>,
+    word: T::State,
     context: Context<T::Settings>,
     is_shared: bool,
     seen: &[Result<Seen, Error>; 2],
@@ -124,7 +124,7 @@ fn forecast<T: Type>(
         let draws = draws.as_ref().map_err(Error::clone)?;
         let (start, arrived) = (draws.start.max(from), draws.arrived.max(arrived));
         let is_first = mark::begins_without_mark::<T>(word, draws.start);
-        let word = if is_first { T::successor_state(clock::now()).pack() } else { word };
+        let word = if is_first { T::successor_state(clock::now()) } else { word };
         mark::forecast::<T>(clock::now(), |now| mark::step(word, start, arrived, &context(now), &mut random))
     } else {
         let state = T::process().generator.get().unwrap_or_default();
@@ -148,7 +148,7 @@ pub fn change_marks(call: Call, raises: bool) -> Result<Datum, Error> {
             .hint("Set the mark on the primary, or after the promotion."));
     }
     // Under the lock of the page, no memory is allocated.
-    id_systems!(|Id| if Word::<Id>::is_lock_free() {
+    id_systems!(|Id| if <Id as GeneratedId>::State::is_lock_free() {
         memory::of_type::<Id>()?;
     });
     let (mut marks, time) = (SharedMarks::new()?, time.clamp(0, mark_page::LAST));

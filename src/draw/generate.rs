@@ -1,7 +1,7 @@
 //! ID generation: runs the pure step of each type with the clock, the random source and the generator state.
 
 use pgrx::pg_sys::Datum;
-use scru_ids::{Context, MAX_BEHIND_MICROS, OnClockRollback, Refusal, Step};
+use scru_ids::{Context, MAX_BEHIND_MICROS, NoId, OnClockRollback, Refusal, Step};
 use scru_server::{draw, mark};
 
 use crate::call::error::{Error, sql_error};
@@ -38,11 +38,11 @@ pub fn generate<T: Type>(_call: Call) -> Result<Datum, Error> {
             draw::draw(&mut SharedMarks::new()?)?
         };
         match step {
-            Some(Step::Made(_, id)) => return Ok(id.to_datum()),
+            Some(Ok((_, id))) => return Ok(id.to_datum()),
             // The shared state has changed, or something was required first.
             None => clock::check_for_interrupts(),
-            Some(Step::Wait(until)) => wait(until, is_shared)?,
-            Some(Step::Refused(refusal)) => return Err(refused::<T>(refusal, is_shared)),
+            Some(Err(NoId::Wait(until))) => wait(until, is_shared)?,
+            Some(Err(NoId::Refused(refusal))) => return Err(refused::<T>(refusal, is_shared)),
         }
     }
 }
@@ -106,7 +106,7 @@ fn draw_private<T: Type>(context: Context<T::Settings>) -> Result<Step<T>, Error
     let (now, generator) = (clock::now(), &T::process().generator);
     let state = generator.get().unwrap_or_default();
     let step = mark::private_step(state, DRAWING.from.get(), &Context { now, ..context }, &mut Random::get(now)?);
-    if let Step::Made(next, _) = step {
+    if let Ok((next, _)) = step {
         generator.set(Some(next));
     }
     Ok(step)

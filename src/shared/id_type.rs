@@ -2,14 +2,14 @@
 
 use core::cell::Cell;
 
-use scru_ids::{Context, GeneratedId, SqlId, State, Stored};
+use scru_ids::{Context, GeneratedId, SqlId, Stored};
 
 use crate::call::stored::StoredId;
 use crate::settings::FromSettings;
 use crate::shared::state::{Atomic, SharedWord, TypeMemory};
 
 /// An ID type with the process's state of it. [`crate::symbols`] implements this trait for every ID system.
-pub trait Type: StoredId + GeneratedId<State: State<Word: SharedWord>, Settings: FromSettings> {
+pub trait Type: StoredId + GeneratedId<State: SharedWord, Settings: FromSettings> {
     fn process() -> &'static Process<Self>;
 }
 

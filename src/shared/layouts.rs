@@ -6,7 +6,7 @@
 use core::mem::offset_of;
 
 use portable_atomic::{AtomicU64, AtomicU128};
-use scru_ids::{GeneratedId, Scru64, Scru128, Scru160, State, Ulid, Ulidflake, Uuidv7};
+use scru_ids::{GeneratedId, Scru64, Scru128, Scru160, Ulid, Ulidflake, Uuidv7};
 
 use crate::shared::mark_page::{self, Content};
 use crate::shared::memory::{self, Header, Published, Slot};
@@ -28,12 +28,12 @@ macro_rules! layouts {
     };
 }
 
-/// Asserts that a condition on the name holds, and how the state of a generator packs into its word.
+/// Asserts that a condition on the name holds, and what the state of a generator holds.
 macro_rules! words {
     ($($name:literal if $condition:expr, $type:ident $layout:literal;)*) => {
         $(const _: () = {
             assert!($condition, $name);
-            assert!(matches!(<<$type as GeneratedId>::State as State>::LAYOUT.as_bytes(), $layout), $name);
+            assert!(matches!(<$type as GeneratedId>::STATE_LAYOUT.as_bytes(), $layout), $name);
         };)*
     };
 }
@@ -54,10 +54,10 @@ layouts! {
 
 words! {
     "generator v2, scru128" if matches!(memory::TYPE.as_bytes(), b"generator v2"), Scru128
-        b"counter_hi_age 96 32; timestamp 48 48; counter_hi 24 24; counter_lo 0 24; ";
-    "generator v2, scru160" if matches!(memory::TYPE.as_bytes(), b"generator v2"), Scru160 b"timestamp 16 48; counter 0 16; ";
+        b"id with the age of counter_hi as entropy";
+    "generator v2, scru160" if matches!(memory::TYPE.as_bytes(), b"generator v2"), Scru160 b"leading 64 bits of the id";
     "generator v2, scru64" if matches!(memory::TYPE.as_bytes(), b"generator v2"), Scru64 b"id";
     "generator v2, ulid" if matches!(memory::TYPE.as_bytes(), b"generator v2"), Ulid b"id";
     "generator v2, ulidflake" if matches!(memory::TYPE.as_bytes(), b"generator v2"), Ulidflake b"id";
-    "generator v2, uuidv7" if matches!(memory::TYPE.as_bytes(), b"generator v2"), Uuidv7 b"timestamp 64 64; counter 0 64; ";
+    "generator v2, uuidv7" if matches!(memory::TYPE.as_bytes(), b"generator v2"), Uuidv7 b"id with 0 as entropy";
 }

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, UnwindSafe};
 use std::time::Instant;
 
 use pgrx::PgTryBuilder;
-use scru_ids::{Context, Word, id_systems};
+use scru_ids::{Context, GeneratedId, id_systems};
 use scru_server::draw::{self, Access};
 use scru_server::mark::Mark;
 use scru_server::protocol::{Carried, Known, Lsn, Marks, Pending};
@@ -175,7 +175,7 @@ impl Marks for SharedMarks {
     }
 
     fn lower_words(&mut self, time: i64) -> Result<(), Error> {
-        id_systems!(|Id| if Word::<Id>::is_lock_free() {
+        id_systems!(|Id| if <Id as GeneratedId>::State::is_lock_free() {
             draw::lower_word::<Id, _>(self, time)?;
         });
         Ok(())
@@ -223,12 +223,12 @@ impl Marks for SharedMarks {
 impl<T: Type> Access<T> for SharedMarks {
     type Random = Random;
 
-    fn word(&mut self) -> Result<Word<T>, Error> {
-        Ok(Word::<T>::load(&memory::of_type::<T>()?.word.0))
+    fn word(&mut self) -> Result<T::State, Error> {
+        Ok(T::State::load(&memory::of_type::<T>()?.word.0))
     }
 
-    fn swap(&mut self, old: Word<T>, new: Word<T>) -> Result<bool, Error> {
-        Ok(Word::<T>::replace(&memory::of_type::<T>()?.word.0, old, new))
+    fn swap(&mut self, old: T::State, new: T::State) -> Result<bool, Error> {
+        Ok(T::State::replace(&memory::of_type::<T>()?.word.0, old, new))
     }
 
     fn context(&self, now: i64) -> Context<T::Settings> {

@@ -12,7 +12,7 @@ use std::ffi::CString;
 use std::panic::UnwindSafe;
 
 use pgrx::{PgSqlErrorCode as SqlState, PgTryBuilder, pg_guard, pg_sys};
-use scru_ids::{Word, id_systems};
+use scru_ids::{GeneratedId, id_systems};
 use scru_server::horizon::{ENTRIES, Place};
 
 use crate::call::error::{Error, sql_error};
@@ -106,7 +106,7 @@ pub fn of_marks() -> Result<&'static MarksMemory, Error> {
 pub fn of_type<T: Type>() -> Result<&'static TypeMemory<Atomic<T>>, Error> {
     match T::process().memory.get() {
         Some(memory) => Ok(memory),
-        None if !Word::<T>::is_lock_free() => Err(sql_error!(
+        None if !T::State::is_lock_free() => Err(sql_error!(
             ERRCODE_FEATURE_NOT_SUPPORTED,
             "server-wide generation of {} is not supported on this processor",
             T::NAME
@@ -200,7 +200,7 @@ unsafe extern "C-unwind" fn startup() {
             prev();
         }
         let allocate = |name: &CStr, size| pg_sys::ShmemInitStruct(name.as_ptr(), size, &mut false);
-        id_systems!(|Id| if Word::<Id>::is_lock_free() {
+        id_systems!(|Id| if <Id as GeneratedId>::State::is_lock_free() {
             Id::process().memory.set(Some(&*allocate(&name::<Id>(), size_of::<TypeMemory<Atomic<Id>>>()).cast()));
         });
         MARKS_MEMORY.set(Some(&*allocate(MARKS, size_of::<MarksMemory>()).cast()));

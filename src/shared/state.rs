@@ -3,7 +3,7 @@
 use core::sync::atomic::AtomicI64;
 
 use portable_atomic::{AtomicU64, AtomicU128, Ordering};
-use scru_ids::Word;
+use scru_ids::GeneratedId;
 
 /// What the backends share of the marks. All fields are initially 0.
 #[repr(C, align(64))]
@@ -81,4 +81,4 @@ shared_word!(u64, AtomicU64);
 shared_word!(u128, AtomicU128);
 
 /// The word of an ID type in shared memory.
-pub type Atomic<T> = <Word<T> as SharedWord>::Atomic;
+pub type Atomic<T> = <<T as GeneratedId>::State as SharedWord>::Atomic;

@@ -45,7 +45,7 @@ unsafe extern "C-unwind" fn abbreviate<T: StoredId>(original: Datum, support: So
     unsafe {
         let keys = &mut *(*support).ssup_extra.cast::<SortKeys>();
         let stored = <T::Stored as StoredDatum>::from_datum(original);
-        Datum::from(keys.key::<T>(&stored.to_bytes()))
+        Datum::from(keys.key::<T>(stored))
     }
 }
 

@@ -131,8 +131,8 @@ mistake 'a script of a released version is changed' "echo >>sql/released/scru--$
     "./released/scru--$version.sql"
 mistake 'a layout without a new name' "sed -i '/^layouts! {/,/^}/s/, Header [0-9]*:/, Header 128:/' $layouts" \
     "tests $RELEASE -k layout" "Header 128"
-mistake 'a word that is packed in another way' "sed -i '/^words! {/,/^}/s/timestamp 16 48/timestamp 15 48/' $layouts" \
-    "tests $RELEASE -k layout" "timestamp 15 48"
+mistake 'a state with other contents' "sed -i '/^words! {/,/^}/s/leading 64/leading 60/' $layouts" \
+    "tests $RELEASE -k layout" "leading 60"
 mistake 'a new page of the marks, and the old one is not read' "sed -i 's/\"page v[0-9]* in/\"page v99 in/' $layouts" \
     "tests $RELEASE -k layout" "assert {'page v"
 script=sql/scru--$version--$next.sql

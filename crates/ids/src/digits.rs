@@ -124,24 +124,28 @@ impl Alphabet<16, 256> {
 }
 
 impl Alphabet<32, 1024> {
-    /// Fills `digits` with the low bits of `number`. The number of digits must be even, and at most twelve.
+    /// Fills `digits` with the low bits of `number`. There must be at most twelve digits.
     #[inline(always)]
     fn write(&self, number: u64, digits: &mut [u8]) {
-        for (place, pair) in digits.as_chunks_mut().0.iter_mut().rev().enumerate() {
+        let (first, pairs) = digits.as_rchunks_mut();
+        if let [first] = first {
+            *first = self.pairs[(number >> (10 * pairs.len())) as usize % 1024][1];
+        }
+        for (place, pair) in pairs.iter_mut().rev().enumerate() {
             *pair = self.pairs[(number >> (10 * place)) as usize % 1024];
         }
     }
 
-    /// Writes a number below 2^63 as 13 digits to the beginning of `buffer`, and returns the digits.
+    /// Writes a number as `N` digits to the beginning of `buffer`, and returns the digits.
     ///
     /// # Panics
-    /// Panics if `buffer` is shorter than 13 bytes.
+    /// Panics if `buffer` is shorter than `N` bytes.
     #[inline(always)]
-    pub fn encode_13<'a>(&self, number: u64, buffer: &'a mut [u8]) -> &'a [u8] {
-        debug_assert!(number < 1 << 63);
-        let digits = &mut buffer[..13];
-        digits[0] = self.pairs[(number >> 60) as usize][1];
-        self.write(number, &mut digits[1..]);
+    pub fn encode<'a, const N: usize>(&self, number: u128, buffer: &'a mut [u8]) -> &'a [u8] {
+        let digits = &mut buffer[..N];
+        for (place, twelve) in digits.rchunks_mut(12).enumerate() {
+            self.write((number >> (60 * place)) as u64, twelve);
+        }
         digits
     }
 
@@ -156,19 +160,6 @@ impl Alphabet<32, 1024> {
             return Err(OUT_OF_RANGE);
         }
         Ok(top << 60 | high << 40 | middle << 20 | low)
-    }
-
-    /// Writes a number as 26 digits to the beginning of `buffer`, and returns the digits.
-    ///
-    /// # Panics
-    /// Panics if `buffer` is shorter than 26 bytes.
-    #[inline(always)]
-    pub fn encode_26<'a>(&self, number: u128, buffer: &'a mut [u8]) -> &'a [u8] {
-        let digits = &mut buffer[..26];
-        self.write((number >> 120) as u64, &mut digits[..2]);
-        self.write((number >> 60) as u64, &mut digits[2..14]);
-        self.write(number as u64, &mut digits[14..]);
-        digits
     }
 
     /// Parses 26 digits.

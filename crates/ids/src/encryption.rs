@@ -25,10 +25,10 @@ use aes::cipher::{
 use aes::{Aes128, Aes256, Block};
 use cmac::{Cmac, Mac};
 
-use crate::{SortableId, Uuidv7, encrypted_registry};
+use crate::uuidv7::VERSION_AND_VARIANT_MASK;
+use crate::{SortableId, Stored, Uuidv7, encrypted_registry};
 
 const VERSION_AND_VARIANT: u128 = 4 << 76 | 0b10 << 62;
-const VERSION_AND_VARIANT_MASK: u128 = 0xf << 76 | 0b11 << 62;
 
 /// The number of bits of a UUID below the version, and below the variant.
 const BELOW_VERSION: u32 = 76;
@@ -52,30 +52,19 @@ pub trait Encryptable: Copy {
 }
 
 macro_rules! encryptable {
-    ($name:ident, $Id:ident, 16) => {
+    ($name:ident, $Id:ident, $bytes:literal) => {
         impl Encryptable for crate::$Id {
             const KIND: &'static str = Self::NAME;
-            const IS_VERSION_4: bool = false;
+            const IS_VERSION_4: bool = $bytes == 8;
 
             fn to_block(self) -> Option<u128> {
-                Some(u128::from_be_bytes(self.to_stored()))
+                let number = self.to_stored().head();
+                Some(if Self::IS_VERSION_4 { version_4(number << ZEROS) } else { number })
             }
 
             fn from_block(block: u128) -> Option<Self> {
-                Self::from_stored(block.to_be_bytes())
-            }
-        }
-    };
-    ($name:ident, $Id:ident, 8) => {
-        impl Encryptable for crate::$Id {
-            const KIND: &'static str = Self::NAME;
-
-            fn to_block(self) -> Option<u128> {
-                self.to_stored().to_block()
-            }
-
-            fn from_block(block: u128) -> Option<Self> {
-                i64::from_block(block).and_then(Self::from_stored)
+                let number = if Self::IS_VERSION_4 { eight_bytes(block)?.into() } else { block };
+                Self::from_be_bytes(&number.to_be_bytes()[16 - $bytes..]).ok()
             }
         }
     };
@@ -90,9 +79,7 @@ impl Encryptable for i64 {
     }
 
     fn from_block(block: u128) -> Option<Self> {
-        let bits = free_bits(block);
-        let zeros = bits & ((1 << ZEROS) - 1);
-        (zeros == 0).then_some((bits >> ZEROS) as Self)
+        eight_bytes(block).map(u64::cast_signed)
     }
 }
 
@@ -130,6 +117,12 @@ fn free_bits(uuid: u128) -> u128 {
     first << (BELOW_VERSION - 2) | middle << BELOW_VARIANT | last
 }
 
+/// Returns the 8 bytes of a block, as a number; `None` if other bits than zeros follow.
+fn eight_bytes(block: u128) -> Option<u64> {
+    let bits = free_bits(block);
+    (bits.trailing_zeros() >= ZEROS).then_some((bits >> ZEROS) as u64)
+}
+
 /// Encrypts the IDs of a kind to UUIDs, and decrypts them.
 ///
 /// The same key encrypts the same ID to the same UUID. Creation derives the subkey, so keep the cipher for further IDs. Timing may
@@ -159,7 +152,12 @@ impl<T: Encryptable> IdCipher<T> {
     /// # Errors
     /// Returns [`KeyLengthError`] if the key has another length.
     pub fn new(key: &[u8]) -> Result<Self, KeyLengthError> {
-        let cipher = Cipher::with_subkey(key, T::KIND).ok_or(KeyLengthError { received: key.len() })?;
+        let cipher = match key.len() {
+            16 => subkey::<Cmac<Aes128>, 16>(key, T::KIND).map(|key| Cipher::Aes128(Aes128::new(&key.into()))),
+            32 => subkey::<Cmac<Aes256>, 32>(key, T::KIND).map(|key| Cipher::Aes256(Aes256::new(&key.into()))),
+            _ => None,
+        };
+        let cipher = cipher.ok_or(KeyLengthError { received: key.len() })?;
         Ok(Self { cipher, kind: PhantomData })
     }
 
@@ -209,17 +207,6 @@ impl std::error::Error for KeyLengthError {}
 enum Cipher {
     Aes128(Aes128),
     Aes256(Aes256),
-}
-
-impl Cipher {
-    /// Returns AES with the subkey of a label; `None` if the key has neither 16 nor 32 bytes.
-    fn with_subkey(key: &[u8], label: &str) -> Option<Self> {
-        Some(match key.len() {
-            16 => Self::Aes128(Aes128::new(&subkey::<Cmac<Aes128>, 16>(key, label)?.into())),
-            32 => Self::Aes256(Aes256::new(&subkey::<Cmac<Aes256>, 32>(key, label)?.into())),
-            _ => return None,
-        })
-    }
 }
 
 /// Returns the subkey of a label, by SP 800-108 in counter mode: the fixed input is the label, a zero byte, an empty context, and the

@@ -8,20 +8,20 @@ use crate::SortableId;
 
 /// An ID with the generator of its ID system.
 pub trait GeneratedId: SortableId {
-    /// Whether IDs are unique only if all sessions of a server share one generator state.
+    /// Whether IDs are unique only if all sessions of a server share one generator state. Other IDs have enough random bits to be
+    /// unique without.
     const SERVER_WIDE: bool = false;
-    /// Whether an ID has enough random bits to be unique without a generator state.
-    const BACKFILL: bool = !Self::SERVER_WIDE;
-    /// The state of a generator between two IDs.
-    type State: State;
+    /// The state of a generator between two IDs, `u64` or `u128`. The default, 0, is that before the first ID.
+    type State: Copy + Default + Eq + Debug;
+    /// What the state holds. The servers of several versions share the states.
+    const STATE_LAYOUT: &'static str = "id";
     /// The settings of the generator.
     type Settings: Copy + Default + Send + Sync;
 
-    /// Runs one step of the type's generator. Returns the next state and an ID, the time to wait for, or a refusal.
+    /// Runs one step of the type's generator.
     fn step(state: Self::State, context: &Context<Self::Settings>, rng: &mut impl Rng) -> Step<Self>;
 
-    /// Returns a random ID of `tick`. Only a type with [`BACKFILL`](Self::BACKFILL) has enough random bits for this ID to be
-    /// unique.
+    /// Returns a random ID of `tick`. It is not unique for a [`SERVER_WIDE`](Self::SERVER_WIDE) type.
     fn random_of(tick: u64, rng: &mut impl Rng) -> Self;
 
     /// Returns whether the ID has the node of these settings; `false` for a type without nodes.
@@ -76,54 +76,6 @@ pub const MAX_AHEAD_MICROS: i64 = 1_000_000;
 /// Applies to types with [`SERVER_WIDE`](GeneratedId::SERVER_WIDE).
 pub const MAX_BEHIND_MICROS: i64 = 2 * MAX_AHEAD_MICROS;
 
-/// The state of a generator, which packs into one word. The word 0 is the [`Default`]: no ID has been generated.
-pub trait State: Copy + Default {
-    /// `u64` or `u128`.
-    type Word: Copy + Default + Eq + Debug;
-
-    /// The fields of a word, each with its lowest bit and its length. The servers of several versions share the words.
-    const LAYOUT: &'static str;
-
-    /// Returns the state as a word.
-    fn pack(self) -> Self::Word;
-
-    /// Returns the state that packs into this word.
-    fn unpack(word: Self::Word) -> Self;
-}
-
-/// An integer is its own word: the state of a generator that is the last ID.
-impl<W: Copy + Default + Eq + Debug + From<u8>> State for W {
-    type Word = W;
-    const LAYOUT: &'static str = "id";
-
-    fn pack(self) -> W {
-        self
-    }
-
-    fn unpack(word: W) -> W {
-        word
-    }
-}
-
-/// Implements [`State`] for a struct by the places of its fields in the word: the lowest bit and the length.
-macro_rules! packed {
-    ($state:ident in $word:ident: $($field:ident $at:literal $bits:literal),*) => {
-        impl $crate::generator::State for $state {
-            type Word = $word;
-            const LAYOUT: &'static str = concat!($(stringify!($field), " ", $at, " ", $bits, "; "),*);
-
-            fn pack(self) -> $word {
-                $((self.$field as $word) << $at)|*
-            }
-
-            fn unpack(word: $word) -> Self {
-                Self { $($field: (word >> $at & ($word::MAX >> ($word::BITS - $bits))) as _),* }
-            }
-        }
-    };
-}
-pub(crate) use packed;
-
 /// The input of a step, besides the state and the random source.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Context<S> {
@@ -145,20 +97,24 @@ pub enum OnClockRollback {
     Error,
 }
 
-/// The result of a step.
+/// The result of a step: the next state and an ID, or the reason why there is none, with which the state is unchanged. The ID is
+/// greater than the last one, unless the generator has started again ([`OnClockRollback::Reset`]).
+pub type Step<T> = Result<(<T as GeneratedId>::State, T), NoId>;
+
+/// The reason why a step makes no ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step<T: GeneratedId> {
-    /// The next state, and an ID. The ID is greater than the last one, unless the generator has started again
-    /// ([`OnClockRollback::Reset`]).
-    Made(T::State, T),
-    /// The generator must wait until the clock reads this time, in microseconds since 1970-01-01 UTC. The state is unchanged.
+pub enum NoId {
+    /// The generator must wait until the clock reads this time, in microseconds since 1970-01-01 UTC.
     Wait(i64),
-    /// The generator refuses, with this reason. The state is unchanged.
+    /// The generator refuses, with this reason.
     Refused(Refusal),
 }
 
-/// The word of a type's state.
-pub type Word<T> = <<T as GeneratedId>::State as State>::Word;
+impl From<Refusal> for NoId {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
 
 /// The reason why a generator refuses to generate an ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -230,24 +186,24 @@ pub fn place_in_time<T: GeneratedId>(last: u64, context: &Context<T::Settings>) 
 /// [`SERVER_WIDE`](GeneratedId::SERVER_WIDE). Their generators ignore [`OnClockRollback`].
 ///
 /// # Errors
-/// Returns [`Step::Wait`] if the tick `last` starts more than [`MAX_AHEAD_MICROS`] after the clock, and
+/// Returns [`NoId::Wait`] if the tick `last` starts more than [`MAX_AHEAD_MICROS`] after the clock, and
 /// [`Refusal::ClockMovedBack`] if it starts more than [`MAX_BEHIND_MICROS`] after the clock. Returns
 /// [`Refusal::ClockOutOfRange`] if the tick of the clock, or the tick to continue in, is reserved or out of range.
-pub fn place_strictly<T: GeneratedId>(last: u64, now: i64) -> Result<Moment, Step<T>> {
+pub fn place_strictly<T: GeneratedId>(last: u64, now: i64) -> Result<Moment, NoId> {
     // Compares times, not ticks: computing the clock's tick takes a division.
     if last == 0 {
-        return clock_tick::<T>(now).map(Moment::Fresh).map_err(Step::Refused);
+        return Ok(Moment::Fresh(clock_tick::<T>(now)?));
     }
     if now >= T::TICKS.start(last + 1) {
-        return clock_tick::<T>(now).map(Moment::Later).map_err(Step::Refused);
+        return Ok(Moment::Later(clock_tick::<T>(now)?));
     }
     if now < T::TICKS.start(1) {
-        return Err(Step::Refused(Refusal::ClockOutOfRange));
+        return Err(Refusal::ClockOutOfRange.into());
     }
     match T::TICKS.start(last) - now {
-        behind if behind > MAX_BEHIND_MICROS => Err(Step::Refused(Refusal::ClockMovedBack(behind as u64))),
-        _ if last >= T::TICKS.max => Err(Step::Refused(Refusal::ClockOutOfRange)),
-        behind if behind > MAX_AHEAD_MICROS => Err(Step::Wait(T::TICKS.start(last) - MAX_AHEAD_MICROS)),
+        behind if behind > MAX_BEHIND_MICROS => Err(Refusal::ClockMovedBack(behind as u64).into()),
+        _ if last >= T::TICKS.max => Err(Refusal::ClockOutOfRange.into()),
+        behind if behind > MAX_AHEAD_MICROS => Err(NoId::Wait(T::TICKS.start(last) - MAX_AHEAD_MICROS)),
         _ => Ok(Moment::Same),
     }
 }

@@ -21,7 +21,7 @@ pub trait SortableId:
     const MIN: Self;
     /// The largest value.
     const MAX: Self;
-    /// The epoch, the unit and the range of the timestamp.
+    /// The epoch, the unit, the range and the place of the timestamp.
     #[doc(hidden)]
     const TICKS: Ticks;
     /// The number of bits directly below the timestamp that a generator increments. The bits below these are random in every ID.
@@ -99,7 +99,9 @@ pub trait SortableId:
 
     /// Returns the timestamp, in ticks since the type's epoch.
     #[doc(hidden)]
-    fn tick(self) -> u64;
+    fn tick(self) -> u64 {
+        (self.to_stored().head() >> Self::TICKS.shift) as u64
+    }
 
     /// Returns the smallest and the largest ID of `tick`, which must be at most [`TICKS.max`](Ticks::max).
     #[doc(hidden)]
@@ -150,13 +152,7 @@ pub trait Stored: Copy + Ord + fmt::Debug + Send + Sync + 'static {
     fn from_bytes(bytes: &[u8]) -> Option<Self>;
 
     /// Returns the first 16 big-endian bytes as a number, which is that of the whole value if it has no more bytes.
-    #[inline]
-    fn head(self) -> u128 {
-        let bytes = self.to_bytes();
-        let bytes = bytes.as_ref();
-        let fold = || bytes.iter().fold(0, |number, &byte| number << 8 | u128::from(byte));
-        bytes.first_chunk().map_or_else(fold, |head| u128::from_be_bytes(*head))
-    }
+    fn head(self) -> u128;
 }
 
 impl<const N: usize> Stored for [u8; N] {
@@ -171,6 +167,12 @@ impl<const N: usize> Stored for [u8; N] {
     fn from_bytes(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok()
     }
+
+    #[inline]
+    fn head(self) -> u128 {
+        let fold = || self.iter().fold(0, |number, &byte| number << 8 | u128::from(byte));
+        self.first_chunk().map_or_else(fold, |head| u128::from_be_bytes(*head))
+    }
 }
 
 impl Stored for i64 {
@@ -184,6 +186,11 @@ impl Stored for i64 {
 
     fn from_bytes(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self::from_be_bytes)
+    }
+
+    #[inline]
+    fn head(self) -> u128 {
+        self.cast_unsigned().into()
     }
 }
 

@@ -32,9 +32,7 @@ mod uuidv7;
 
 pub use error::{BytesError, ParseError, ParseErrorKind};
 #[doc(hidden)]
-pub use generator::{
-    Context, GeneratedId, MAX_AHEAD_MICROS, MAX_BEHIND_MICROS, MAX_ROLLBACK_MICROS, State, Step, Word,
-};
+pub use generator::{Context, GeneratedId, MAX_AHEAD_MICROS, MAX_BEHIND_MICROS, MAX_ROLLBACK_MICROS, NoId, Step};
 pub use generator::{OnClockRollback, Refusal};
 pub use id::SortableId;
 #[doc(hidden)]

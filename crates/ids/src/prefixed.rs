@@ -37,7 +37,7 @@ mod tests {
 
     fn type_id(prefix: &str, uuid: u128) -> String {
         assert!(is_prefix(prefix.as_bytes()));
-        let text = join(prefix.as_bytes(), CROCKFORD_LOWER.encode_26(uuid, &mut [0; 26]));
+        let text = join(prefix.as_bytes(), CROCKFORD_LOWER.encode::<26>(uuid, &mut [0; 26]));
         String::from_utf8(text).unwrap()
     }
 

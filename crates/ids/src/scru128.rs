@@ -3,7 +3,7 @@
 use rand::Rng;
 
 use crate::digits::BASE36;
-use crate::generator::{Context, Moment, Refusal, Step, packed, place_in_time};
+use crate::generator::{Context, Moment, Refusal, Step, place_in_time};
 use crate::sql::fields;
 use crate::{Field, GeneratedId, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks};
 
@@ -72,42 +72,29 @@ impl Scru128 {
 
 crate::standalone::new!(Scru128);
 
-/// The state of a SCRU128 generator: the last ID without its entropy, and the age of its `counter_hi`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Scru128State {
-    timestamp: u64,
-    counter_hi: u32,
-    counter_lo: u32,
-    /// The time from the renewal of `counter_hi` to `timestamp`, in milliseconds, less than [`COUNTER_HI_LIFE`].
-    counter_hi_age: u64,
-}
-
-packed!(Scru128State in u128: counter_hi_age 96 32, timestamp 48 48, counter_hi 24 24, counter_lo 0 24);
-
-impl Scru128State {
+/// The steps of a generator. Its state is the last ID, with the age of its `counter_hi` in place of the entropy: the time from the
+/// renewal of `counter_hi` to the timestamp, in milliseconds, less than [`COUNTER_HI_LIFE`].
+impl Scru128 {
     fn fresh(timestamp: u64, rng: &mut impl Rng) -> Self {
-        let counter_lo = rng.next_u32() & MAX_COUNTER;
-        let counter_hi = rng.next_u32() & MAX_COUNTER;
-        Self { timestamp, counter_hi, counter_lo, counter_hi_age: 0 }
+        let counter_lo = rng.next_u32();
+        let counter_hi = rng.next_u32();
+        Self::from_fields(timestamp, counter_hi, counter_lo, 0)
     }
 
     fn later(self, timestamp: u64, rng: &mut impl Rng) -> Self {
-        let counter_hi_age = self.counter_hi_age + (timestamp - self.timestamp);
+        let counter_hi_age = u64::from(self.entropy()) + (timestamp - self.timestamp());
         if counter_hi_age >= COUNTER_HI_LIFE {
             return Self::fresh(timestamp, rng);
         }
-        Self { timestamp, counter_lo: rng.next_u32() & MAX_COUNTER, counter_hi_age, ..self }
+        Self::from_fields(timestamp, self.counter_hi(), rng.next_u32(), counter_hi_age as u32)
     }
 
     /// Increments `counter_lo`, which carries into `counter_hi` and the timestamp, as the specification recommends.
     fn count(self, rng: &mut impl Rng) -> Self {
-        if self.counter_lo < MAX_COUNTER {
-            return Self { counter_lo: self.counter_lo + 1, ..self };
+        if self.counter_lo() < MAX_COUNTER || self.counter_hi() < MAX_COUNTER {
+            return Self(self.0 + (1 << 32));
         }
-        if self.counter_hi < MAX_COUNTER {
-            return Self { counter_lo: 0, counter_hi: self.counter_hi + 1, ..self };
-        }
-        Self { counter_hi: 0, ..self }.later(self.timestamp + 1, rng)
+        Self::from_fields(self.timestamp(), 0, 0, self.entropy()).later(self.timestamp() + 1, rng)
     }
 }
 
@@ -138,45 +125,41 @@ impl SortableId for Scru128 {
         BASE36.encode_25(self.0, buffer)
     }
 
-    fn tick(self) -> u64 {
-        self.timestamp()
-    }
-
     fn ends_of(tick: u64) -> [Self; 2] {
         [Self::from_fields(tick, 0, 0, 0), Self::from_fields(tick, u32::MAX, u32::MAX, u32::MAX)]
     }
 }
 
 impl GeneratedId for Scru128 {
-    type State = Scru128State;
+    type State = u128;
     type Settings = ();
+    const STATE_LAYOUT: &'static str = "id with the age of counter_hi as entropy";
 
     fn random_of(tick: u64, rng: &mut impl Rng) -> Self {
         Self::from_fields(tick, rng.next_u32(), rng.next_u32(), rng.next_u32())
     }
 
-    fn state_tick(state: Scru128State) -> u64 {
-        state.timestamp
+    fn state_tick(state: u128) -> u64 {
+        Self(state).timestamp()
     }
 
-    fn state_after(tick: u64, rng: &mut impl Rng) -> Scru128State {
-        Scru128State::fresh(tick.saturating_add(1).min(Self::TICKS.max), rng)
+    fn state_after(tick: u64, rng: &mut impl Rng) -> u128 {
+        Self::fresh(tick.saturating_add(1).min(Self::TICKS.max), rng).0
     }
 
     #[inline(always)]
-    fn step(state: Scru128State, context: &Context<()>, rng: &mut impl Rng) -> Step<Self> {
-        let next = match place_in_time::<Self>(state.timestamp, context) {
-            Ok(Moment::Fresh(timestamp)) => Scru128State::fresh(timestamp, rng),
-            Ok(Moment::Later(timestamp)) => state.later(timestamp, rng),
-            Ok(Moment::Same) => state.count(rng),
-            Err(refusal) => return Step::Refused(refusal),
+    fn step(state: u128, context: &Context<()>, rng: &mut impl Rng) -> Step<Self> {
+        let last = Self(state);
+        let next = match place_in_time::<Self>(last.timestamp(), context)? {
+            Moment::Fresh(timestamp) => Self::fresh(timestamp, rng),
+            Moment::Later(timestamp) => last.later(timestamp, rng),
+            Moment::Same => last.count(rng),
         };
-        if next.timestamp == Self::TICKS.max {
+        if next.timestamp() == Self::TICKS.max {
             // Both counters overflowed in the last millisecond before the reserved one.
-            return Step::Refused(Refusal::ClockOutOfRange);
+            return Err(Refusal::ClockOutOfRange.into());
         }
-        let id = Self::from_fields(next.timestamp, next.counter_hi, next.counter_lo, rng.next_u32());
-        Step::Made(next, id)
+        Ok((next.0, Self(next.0 >> 32 << 32 | u128::from(rng.next_u32()))))
     }
 }
 

@@ -3,7 +3,7 @@
 use rand::Rng;
 
 use crate::digits::{BASE16, BASE32HEX};
-use crate::generator::{Context, Moment, State, Step, packed, place_in_time};
+use crate::generator::{Context, Moment, NoId, Step, place_in_time};
 use crate::sql::fields;
 use crate::{Field, GeneratedId, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks};
 
@@ -11,12 +11,12 @@ use crate::{Field, GeneratedId, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Tic
 const HEX_LEN: usize = 40;
 
 /// The largest initial value of a counter, which leaves half of the values for counting up.
-const MAX_START: u16 = (1 << 15) - 1;
+const MAX_START: u64 = (1 << 15) - 1;
 
 /// The number of counter bits below the microsecond, in the alternative usage.
 const LOW_BITS: u32 = 6;
-const MAX_LOW: u16 = (1 << LOW_BITS) - 1;
-const MAX_LOW_START: u16 = MAX_LOW >> 1;
+const MAX_LOW: u64 = (1 << LOW_BITS) - 1;
+const MAX_LOW_START: u64 = MAX_LOW >> 1;
 
 /// A SCRU160: a 160-bit ID, in order of creation, unique without coordination.
 ///
@@ -116,63 +116,34 @@ pub enum Scru160Counter {
     Microsecond,
 }
 
-/// The state of a SCRU160 generator: the last ID without its random fields.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Scru160State {
-    timestamp: u64,
-    counter: u16,
+/// Returns the leading bits of the first ID of a millisecond, in the default usage.
+fn first(timestamp: u64, rng: &mut impl Rng) -> u64 {
+    timestamp << 16 | u64::from(rng.next_u32()) & MAX_START
 }
 
-packed!(Scru160State in u64: timestamp 16 48, counter 0 16);
-
-/// The next state, or the time to wait for, in microseconds since 1970-01-01 UTC.
-type Next = Result<Scru160State, i64>;
-
-impl Scru160State {
-    fn fresh(timestamp: u64, rng: &mut impl Rng) -> Self {
-        Self { timestamp, counter: rng.next_u32() as u16 & MAX_START }
+/// Returns the leading bits after `last`, in the default usage.
+fn next_random(last: u64, moment: Moment, rng: &mut impl Rng) -> Result<u64, NoId> {
+    match moment {
+        Moment::Fresh(timestamp) | Moment::Later(timestamp) => Ok(first(timestamp, rng)),
+        Moment::Same if last as u16 == u16::MAX => Err(NoId::Wait(Scru160::TICKS.start((last >> 16) + 1))),
+        Moment::Same => Ok(last + 1),
     }
+}
 
-    fn next_random(self, moment: Moment, rng: &mut impl Rng) -> Next {
-        match moment {
-            Moment::Fresh(timestamp) | Moment::Later(timestamp) => Ok(Self::fresh(timestamp, rng)),
-            Moment::Same => match self.counter.checked_add(1) {
-                Some(counter) => Ok(Self { counter, ..self }),
-                None => Err(Scru160::TICKS.start(self.timestamp + 1)),
-            },
-        }
-    }
-
-    fn next_microsecond(self, moment: Moment, now: i64, rng: &mut impl Rng) -> Next {
-        let micros = now.rem_euclid(Scru160::TICKS.micros) as u16;
-        let mut start = |timestamp| {
-            let low = rng.next_u32() as u16 & MAX_LOW_START;
-            Ok(Self { timestamp, counter: micros << LOW_BITS | low })
-        };
-        match moment {
-            Moment::Fresh(timestamp) | Moment::Later(timestamp) => start(timestamp),
-            Moment::Same if now >= self.end_of_microsecond() => start(self.timestamp),
-            Moment::Same => self.count_within_microsecond(),
-        }
-    }
-
-    fn count_within_microsecond(self) -> Next {
-        // The other usage may have left a counter whose upper bits exceed 999.
-        if self.counter & MAX_LOW == MAX_LOW || self.micros() >= Scru160::TICKS.micros {
-            return Err(self.end_of_microsecond());
-        }
-        Ok(Self { counter: self.counter + 1, ..self })
-    }
-
-    /// Returns the counter's microsecond within the millisecond, in the alternative usage. It can exceed 999 after the default
-    /// usage.
-    fn micros(self) -> i64 {
-        i64::from(self.counter >> LOW_BITS)
-    }
-
-    /// Returns the end of this microsecond, but no later than the end of its millisecond, in microseconds since 1970-01-01 UTC.
-    fn end_of_microsecond(self) -> i64 {
-        Scru160::TICKS.start(self.timestamp) + (self.micros() + 1).min(Scru160::TICKS.micros)
+/// Returns the leading bits after `last`, in the alternative usage.
+fn next_microsecond(last: u64, moment: Moment, now: i64, rng: &mut impl Rng) -> Result<u64, NoId> {
+    let mut start = |timestamp: u64| {
+        let micros = now.rem_euclid(Scru160::TICKS.micros) as u64;
+        Ok(timestamp << 16 | micros << LOW_BITS | u64::from(rng.next_u32()) & MAX_LOW_START)
+    };
+    // The other usage may have left a counter whose upper bits exceed 999.
+    let micros = i64::from(last as u16 >> LOW_BITS);
+    let end = Scru160::TICKS.start(last >> 16) + (micros + 1).min(Scru160::TICKS.micros);
+    match moment {
+        Moment::Fresh(timestamp) | Moment::Later(timestamp) => start(timestamp),
+        Moment::Same if now >= end => start(last >> 16),
+        Moment::Same if last & MAX_LOW == MAX_LOW || micros >= Scru160::TICKS.micros => Err(NoId::Wait(end)),
+        Moment::Same => Ok(last + 1),
     }
 }
 
@@ -203,46 +174,38 @@ impl SortableId for Scru160 {
         BASE32HEX.encode_32(&self.0, buffer)
     }
 
-    fn tick(self) -> u64 {
-        self.timestamp()
-    }
-
     fn ends_of(tick: u64) -> [Self; 2] {
         [Self::from_fields(tick, 0, 0, [0; 10]), Self::from_fields(tick, u16::MAX, u16::MAX, [u8::MAX; 10])]
     }
 }
 
 impl GeneratedId for Scru160 {
-    type State = Scru160State;
+    /// The leading 64 bits of the last ID.
+    type State = u64;
     type Settings = Scru160Settings;
+    const STATE_LAYOUT: &'static str = "leading 64 bits of the id";
 
     /// Returns a random ID of `tick`, with the default usage of the counter.
     fn random_of(tick: u64, rng: &mut impl Rng) -> Self {
-        Self::with_head(Scru160State::fresh(tick, rng).pack(), rng)
+        Self::with_head(first(tick, rng), rng)
     }
 
-    fn state_tick(state: Scru160State) -> u64 {
-        state.timestamp
+    fn state_tick(state: u64) -> u64 {
+        state >> 16
     }
 
-    fn state_after(tick: u64, rng: &mut impl Rng) -> Scru160State {
-        Scru160State::fresh(tick.saturating_add(1).min(Self::TICKS.max), rng)
+    fn state_after(tick: u64, rng: &mut impl Rng) -> u64 {
+        first(tick.saturating_add(1).min(Self::TICKS.max), rng)
     }
 
     #[inline(always)]
-    fn step(state: Scru160State, context: &Context<Scru160Settings>, rng: &mut impl Rng) -> Step<Self> {
-        let moment = match place_in_time::<Self>(state.timestamp, context) {
-            Ok(moment) => moment,
-            Err(refusal) => return Step::Refused(refusal),
-        };
+    fn step(state: u64, context: &Context<Scru160Settings>, rng: &mut impl Rng) -> Step<Self> {
+        let moment = place_in_time::<Self>(state >> 16, context)?;
         let next = match context.settings.counter {
-            Scru160Counter::Random => state.next_random(moment, rng),
-            Scru160Counter::Microsecond => state.next_microsecond(moment, context.now, rng),
+            Scru160Counter::Random => next_random(state, moment, rng)?,
+            Scru160Counter::Microsecond => next_microsecond(state, moment, context.now, rng)?,
         };
-        match next {
-            Ok(next) => Step::Made(next, Self::with_head(next.pack(), rng)),
-            Err(until) => Step::Wait(until),
-        }
+        Ok((next, Self::with_head(next, rng)))
     }
 }
 

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use rand::Rng;
 
 use crate::digits::{BASE36, POW_12};
-use crate::generator::{Context, MAX_AHEAD_MICROS, Moment, Refusal, Step, place_strictly};
+use crate::generator::{Context, MAX_AHEAD_MICROS, Moment, NoId, Refusal, Step, place_strictly};
 use crate::{Field, GeneratedId, Getter, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks};
 
 /// The number of bits that the node ID and the counter share.
@@ -149,40 +149,36 @@ impl FromStr for Scru64Node {
     type Err = NodeError;
 
     fn from_str(text: &str) -> Result<Self, NodeError> {
-        Self::parse(text).map_err(NodeError)
-    }
-}
-
-impl Scru64Node {
-    /// Parses a node. If the text is invalid, returns a sentence that names the invalid part.
-    fn parse(text: &str) -> Result<Self, String> {
         let parts = text.split_once('/').filter(|(_, size)| !size.contains('/'));
-        let (node, size) =
-            parts.ok_or("A node is specified as node_id/node_id_size with one slash, such as \"42/8\".")?;
-        let size = parse_digits(size, 10, 3).filter(|size| (1..NODE_CTR_BITS).contains(size)).ok_or_else(|| {
-            format!("The node_id_size after the slash must be a number from 1 to 23, not \"{size}\".")
-        })?;
+        let Some((node, size)) = parts else {
+            return invalid("A node is specified as node_id/node_id_size with one slash, such as \"42/8\".");
+        };
+        let Some(size) = parse_digits(size, 10, 3).filter(|size| (1..NODE_CTR_BITS).contains(size)) else {
+            return invalid(format!("The node_id_size after the slash must be a number from 1 to 23, not \"{size}\"."));
+        };
         if node.len() == Scru64::TEXT_LEN {
-            let previous: Scru64 = node
-                .parse()
-                .map_err(|error| format!("\"{node}\" before the slash is not a valid SCRU64 ID: {error}."))?;
-            return Ok(Self { id: previous.node_id(size), size, previous });
+            return match node.parse::<Scru64>() {
+                Ok(previous) => Ok(Self { id: previous.node_id(size), size, previous }),
+                Err(error) => invalid(format!("\"{node}\" before the slash is not a valid SCRU64 ID: {error}.")),
+            };
         }
         let id = match node.strip_prefix("0x").or_else(|| node.strip_prefix("0X")) {
             Some(digits) => parse_digits(digits, 16, 6),
             None => parse_digits(node, 10, 8),
         };
-        let id = id.ok_or_else(|| {
-            format!(
+        match id {
+            Some(id) if id >> size == 0 => Ok(Self { id, size, previous: Scru64::MIN }),
+            Some(_) => invalid(format!("The node_id {node} does not fit into a node_id_size of {size}.")),
+            None => invalid(format!(
                 "\"{node}\" before the slash is neither a node_id of at most 8 characters, decimal or hexadecimal with \
                  \"0x\", nor a SCRU64 ID of 12 digits."
-            )
-        })?;
-        if id >> size != 0 {
-            return Err(format!("The node_id {node} does not fit into a node_id_size of {size}."));
+            )),
         }
-        Ok(Self { id, size, previous: Scru64::MIN })
     }
+}
+
+fn invalid<T>(sentence: impl Into<String>) -> Result<T, NodeError> {
+    Err(NodeError(sentence.into()))
 }
 
 /// Parses a number without a sign, of at most `max_len` digits.
@@ -200,25 +196,18 @@ pub struct Scru64Settings {
     pub node: Scru64Node,
 }
 
-/// Returns an ID of the tick after that of `last`, with a random counter.
+/// Returns the tick after the last one, if it may start at the time of the clock.
 ///
 /// # Errors
-/// Returns [`Refusal::ClockOutOfRange`] if that tick is reserved, and [`Step::Wait`] if it starts more than [`MAX_AHEAD_MICROS`]
+/// Returns [`Refusal::ClockOutOfRange`] if that tick is reserved, and [`NoId::Wait`] if it starts more than [`MAX_AHEAD_MICROS`]
 /// after the clock.
-fn start_next_tick(
-    last: Scru64,
-    context: &Context<Scru64Settings>,
-    rng: &mut impl Rng,
-) -> Result<Scru64, Step<Scru64>> {
-    let tick = last.timestamp() + 1;
-    if tick >= Scru64::TICKS.max {
-        return Err(Step::Refused(Refusal::ClockOutOfRange));
+fn next_tick(last: u64, now: i64) -> Result<u64, NoId> {
+    let earliest = Scru64::TICKS.start(last + 1) - MAX_AHEAD_MICROS;
+    match last + 1 {
+        tick if tick >= Scru64::TICKS.max => Err(Refusal::ClockOutOfRange.into()),
+        _ if now < earliest => Err(NoId::Wait(earliest)),
+        tick => Ok(tick),
     }
-    let earliest = Scru64::TICKS.start(tick) - MAX_AHEAD_MICROS;
-    if context.now < earliest {
-        return Err(Step::Wait(earliest));
-    }
-    Ok(context.settings.node.start(tick, rng))
 }
 
 impl SortableId for Scru64 {
@@ -226,7 +215,7 @@ impl SortableId for Scru64 {
     const TEXT_LEN: usize = 12;
     const MIN: Self = Self(0);
     const MAX: Self = Self(POW_12 - 1);
-    const TICKS: Ticks = Ticks { epoch: 0, micros: 256_000, max: Self::MAX.timestamp() };
+    const TICKS: Ticks = Ticks { epoch: 0, micros: 256_000, max: Self::MAX.timestamp(), shift: NODE_CTR_BITS };
     const SEQUENCE_BITS: u32 = NODE_CTR_BITS;
 
     type Stored = i64;
@@ -246,10 +235,6 @@ impl SortableId for Scru64 {
 
     fn digits(self, buffer: &mut [u8; MAX_TEXT_LEN]) -> &[u8] {
         BASE36.encode_12(self.0, buffer)
-    }
-
-    fn tick(self) -> u64 {
-        self.timestamp()
     }
 
     fn ends_of(tick: u64) -> [Self; 2] {
@@ -296,12 +281,14 @@ impl GeneratedId for Scru64 {
     fn step(state: u64, context: &Context<Scru64Settings>, rng: &mut impl Rng) -> Step<Self> {
         let node = context.settings.node;
         let last = Self(state).max(node.previous);
-        let next = match place_strictly::<Self>(last.timestamp(), context.now) {
-            Ok(Moment::Fresh(tick) | Moment::Later(tick)) => Ok(node.start(tick, rng)),
-            Ok(Moment::Same) => node.count(last).map_or_else(|| start_next_tick(last, context, rng), Ok),
-            Err(step) => Err(step),
+        let next = match place_strictly::<Self>(last.timestamp(), context.now)? {
+            Moment::Fresh(tick) | Moment::Later(tick) => node.start(tick, rng),
+            Moment::Same => match node.count(last) {
+                Some(next) => next,
+                None => node.start(next_tick(last.timestamp(), context.now)?, rng),
+            },
         };
-        next.map_or_else(|step| step, |next| Step::Made(next.0, next))
+        Ok((next.0, next))
     }
 }
 

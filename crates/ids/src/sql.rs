@@ -3,7 +3,7 @@
 
 use std::ops::RangeInclusive;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::GeneratedId;
 
@@ -72,14 +72,14 @@ pub enum Getter<T: 'static> {
     },
 }
 
-/// The value of a field. In JSON, up to 32 bits are a number, and 80 bits a string of 20 lower-case hexadecimal digits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// The value of a field, as in JSON.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum FieldValue {
     /// Up to 32 bits.
     Number(u32),
-    /// 80 bits, big-endian.
-    Bits80(#[serde(serialize_with = "hexadecimal")] [u8; 10]),
+    /// 80 bits: 20 lower-case hexadecimal digits.
+    Digits(String),
 }
 
 impl<T: Copy> Getter<T> {
@@ -87,15 +87,10 @@ impl<T: Copy> Getter<T> {
     pub fn value(&self, id: T) -> Option<FieldValue> {
         match self {
             Self::Bits24(get) | Self::Bits32(get) => Some(FieldValue::Number(get(id))),
-            Self::Bits80(get) => Some(FieldValue::Bits80(get(id))),
+            Self::Bits80(get) => Some(FieldValue::Digits(get(id).map(|byte| format!("{byte:02x}")).concat())),
             Self::Bits24By { .. } => None,
         }
     }
-}
-
-fn hexadecimal<S: Serializer>(bytes: &[u8; 10], serializer: S) -> Result<S::Ok, S::Error> {
-    let number = bytes.iter().fold(0_u128, |number, &byte| number << 8 | u128::from(byte));
-    serializer.collect_str(&format_args!("{number:020x}"))
 }
 
 #[cfg(test)]
@@ -104,8 +99,8 @@ mod tests {
 
     #[test]
     fn values_are_numbers_or_hexadecimal_digits() {
-        let json = |value: FieldValue| serde_json::to_string(&value).unwrap();
-        assert_eq!(json(FieldValue::Number(u32::MAX)), "4294967295");
-        assert_eq!(json(FieldValue::Bits80([0, 1, 2, 3, 4, 5, 6, 7, 8, 0xff])), r#""000102030405060708ff""#);
+        let json = |getter: Getter<()>| serde_json::to_string(&getter.value(()).unwrap()).unwrap();
+        assert_eq!(json(Getter::Bits32(|()| u32::MAX)), "4294967295");
+        assert_eq!(json(Getter::Bits80(|()| [0, 1, 2, 3, 4, 5, 6, 7, 8, 0xff])), r#""000102030405060708ff""#);
     }
 }

@@ -8,7 +8,7 @@ use rand::Rng;
 use rand::rngs::StdRng;
 
 use crate::GeneratedId;
-use crate::generator::{Context, OnClockRollback, Refusal, Step};
+use crate::generator::{Context, NoId, OnClockRollback, Refusal};
 
 /// A clock that a [`Generator`] reads and waits for.
 pub trait Clock {
@@ -115,12 +115,12 @@ impl<T: GeneratedId, C: Clock, R: Rng> Generator<T, C, R> {
             let context = Context { now: self.clock.unix_micros(), on_clock_rollback, settings };
             let state = *self.state.get_or_insert_with(|| T::successor_state(context.now));
             match T::step(state, &context, &mut self.rng) {
-                Step::Made(next, id) => {
+                Ok((next, id)) => {
                     self.state = Some(next);
                     return Ok(id);
                 }
-                Step::Wait(until) => self.clock.wait_until(until),
-                Step::Refused(refusal) => return Err(refusal),
+                Err(NoId::Wait(until)) => self.clock.wait_until(until),
+                Err(NoId::Refused(refusal)) => return Err(refusal),
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-/// The epoch, the unit and the range of a type's timestamp, which counts ticks.
+/// The epoch, the unit, the range and the place of a type's timestamp, which counts ticks.
 ///
 /// All times are in microseconds since 1970-01-01 UTC, without leap seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,11 +13,13 @@ pub struct Ticks {
     pub micros: i64,
     /// The last tick.
     pub max: u64,
+    /// The number of bits below the timestamp, among the first 128 bits of an ID.
+    pub shift: u32,
 }
 
 impl Ticks {
-    /// Milliseconds since 1970-01-01 UTC in 48 bits, up to the year 10889.
-    pub const UNIX_MILLIS_48: Self = Self { epoch: 0, micros: 1_000, max: (1 << 48) - 1 };
+    /// Milliseconds since 1970-01-01 UTC in the first 48 bits of at least 128, up to the year 10889.
+    pub const UNIX_MILLIS_48: Self = Self { epoch: 0, micros: 1_000, max: (1 << 48) - 1, shift: 80 };
 
     /// Returns the start of `tick`. Saturates.
     pub const fn start(self, tick: u64) -> i64 {
@@ -38,7 +40,7 @@ impl Ticks {
     /// Returns the first tick that starts at or after the time `micros`, which is tick 0 for a time before the epoch, or `None` if
     /// `micros` is after the start of the last tick.
     pub fn at_or_after(self, micros: i64) -> Option<u64> {
-        self.within(Bound::Included(micros), Bound::Unbounded).map(|(first, _)| first)
+        Some(self.starting_before(micros)).filter(|tick| *tick <= self.max)
     }
 
     /// Returns the tick that contains the time `micros`, or `None` if no ID of this tick may be generated: tick 0 and the last tick
@@ -55,33 +57,32 @@ impl Ticks {
         (since as u64 / self.micros as u64).min(self.max)
     }
 
-    /// Returns the first and the last tick that start within a span of time, or `None` if no tick does. A lower bound before
-    /// the range and an upper bound after it have no effect.
-    pub fn within(self, from: Bound<i64>, to: Bound<i64>) -> Option<(u64, u64)> {
-        // These signed ticks may be below 0 or above the last tick. A value that saturates is out of range in any case.
-        let since = |moment: i64| moment.saturating_sub(self.epoch);
-        let first = match from {
-            Bound::Included(from) => since(from).saturating_add(self.micros - 1).div_euclid(self.micros),
-            Bound::Excluded(from) => since(from).div_euclid(self.micros) + 1,
-            Bound::Unbounded => 0,
-        };
-        let last = match to {
-            Bound::Included(to) => since(to).div_euclid(self.micros),
-            Bound::Excluded(to) => since(to).saturating_sub(1).div_euclid(self.micros),
-            Bound::Unbounded => self.max as i64,
-        };
-        let (first, last) = (first.max(0), last.min(self.max as i64));
-        (first <= last).then_some((first as u64, last as u64))
-    }
-
     /// Returns the number of ticks that start before the time `micros`, from 0 to `max + 1`.
     pub fn starting_before(self, micros: i64) -> u64 {
-        self.within(Bound::Unbounded, Bound::Excluded(micros)).map_or(0, |(_, last)| last + 1)
+        // This signed tick may be below 0 or above the last tick. A value that saturates is out of range in any case.
+        let next = micros.saturating_sub(self.epoch).saturating_add(self.micros - 1).div_euclid(self.micros);
+        next.clamp(0, self.max as i64 + 1) as u64
     }
 
     /// Returns the number of ticks that start at or before the time `micros`, from 0 to `max + 1`.
     pub fn starting_until(self, micros: i64) -> u64 {
-        self.within(Bound::Unbounded, Bound::Included(micros)).map_or(0, |(_, last)| last + 1)
+        self.starting_before(micros.saturating_add(1))
+    }
+
+    /// Returns the first and the last tick that start within a span of time, or `None` if no tick does. A lower bound before
+    /// the range and an upper bound after it have no effect.
+    pub fn within(self, from: Bound<i64>, to: Bound<i64>) -> Option<(u64, u64)> {
+        let first = match from {
+            Bound::Included(from) => self.starting_before(from),
+            Bound::Excluded(from) => self.starting_until(from),
+            Bound::Unbounded => 0,
+        };
+        let end = match to {
+            Bound::Included(to) => self.starting_until(to),
+            Bound::Excluded(to) => self.starting_before(to),
+            Bound::Unbounded => self.max + 1,
+        };
+        (first < end).then(|| (first, end - 1))
     }
 }
 
@@ -89,7 +90,7 @@ impl Ticks {
 mod tests {
     use super::*;
 
-    const TICKS: Ticks = Ticks { epoch: 1_000_000, micros: 1_000, max: 9 };
+    const TICKS: Ticks = Ticks { epoch: 1_000_000, micros: 1_000, max: 9, shift: 80 };
 
     #[test]
     fn moments_between_two_ticks_round_the_right_way() {

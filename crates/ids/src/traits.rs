@@ -18,13 +18,6 @@ macro_rules! traits {
             }
         }
 
-        /// Returns the canonical text, like `to_string()`, but without the overhead of a formatter.
-        impl From<crate::$Id> for String {
-            fn from(id: crate::$Id) -> Self {
-                id.encode(&mut [0; MAX_TEXT_LEN]).to_owned()
-            }
-        }
-
         /// Parses any text that the type accepts.
         impl FromStr for crate::$Id {
             type Err = ParseError;

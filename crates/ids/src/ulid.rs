@@ -80,11 +80,7 @@ impl SortableId for Ulid {
     }
 
     fn digits(self, buffer: &mut [u8; MAX_TEXT_LEN]) -> &[u8] {
-        CROCKFORD.encode_26(self.0, buffer)
-    }
-
-    fn tick(self) -> u64 {
-        self.timestamp()
+        CROCKFORD.encode::<26>(self.0, buffer)
     }
 
     fn ends_of(tick: u64) -> [Self; 2] {
@@ -113,14 +109,13 @@ impl GeneratedId for Ulid {
     #[inline(always)]
     fn step(state: u128, context: &Context<()>, rng: &mut impl Rng) -> Step<Self> {
         let last = Self(state);
-        let next = match place_in_time::<Self>(last.timestamp(), context) {
-            Ok(Moment::Fresh(timestamp) | Moment::Later(timestamp)) => Self::random_of(timestamp, rng),
-            Ok(Moment::Same) if last.randomness() < MAX_RANDOMNESS => Self(last.0 + 1),
+        let next = match place_in_time::<Self>(last.timestamp(), context)? {
+            Moment::Fresh(timestamp) | Moment::Later(timestamp) => Self::random_of(timestamp, rng),
+            Moment::Same if last.randomness() < MAX_RANDOMNESS => Self(last.0 + 1),
             // In the specification, the randomness does not carry into the timestamp.
-            Ok(Moment::Same) => return Step::Refused(Refusal::Exhausted),
-            Err(refusal) => return Step::Refused(refusal),
+            Moment::Same => return Err(Refusal::Exhausted.into()),
         };
-        Step::Made(next.0, next)
+        Ok((next.0, next))
     }
 }
 

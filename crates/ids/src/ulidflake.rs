@@ -3,7 +3,7 @@
 use rand::Rng;
 
 use crate::digits::CROCKFORD;
-use crate::generator::{Context, MAX_AHEAD_MICROS, Moment, Refusal, Step, place_strictly};
+use crate::generator::{Context, MAX_AHEAD_MICROS, Moment, NoId, Refusal, Step, place_strictly};
 use crate::sql::fields;
 use crate::{Field, GeneratedId, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks};
 
@@ -139,13 +139,13 @@ impl UlidflakeSettings {
         }
     }
 
-    /// Returns the result of a step whose randomness overflows. With either setting, the generator waits for a clock that is
+    /// Returns the reason of a step whose randomness overflows. With either setting, the generator waits for a clock that is
     /// behind the tick of `last`, as after a restart.
-    fn overflow(&self, last: Ulidflake, now: i64) -> Step<Ulidflake> {
+    fn overflow(&self, last: Ulidflake, now: i64) -> NoId {
         let ticks = Ulidflake::TICKS;
         match self.on_overflow {
-            UlidflakeOverflow::Error if ticks.start(last.timestamp()) <= now => Step::Refused(Refusal::Exhausted),
-            _ => Step::Wait(ticks.start(last.timestamp() + 1)),
+            UlidflakeOverflow::Error if ticks.start(last.timestamp()) <= now => NoId::Refused(Refusal::Exhausted),
+            _ => NoId::Wait(ticks.start(last.timestamp() + 1)),
         }
     }
 }
@@ -155,7 +155,7 @@ impl SortableId for Ulidflake {
     const TEXT_LEN: usize = 13;
     const MIN: Self = Self(0);
     const MAX: Self = Self(i64::MAX as u64);
-    const TICKS: Ticks = Ticks { epoch: EPOCH, micros: 1_000, max: (1 << 43) - 1 };
+    const TICKS: Ticks = Ticks { epoch: EPOCH, micros: 1_000, max: (1 << 43) - 1, shift: RANDOMNESS_BITS };
     const SEQUENCE_BITS: u32 = RANDOMNESS_BITS;
 
     type Stored = i64;
@@ -174,11 +174,7 @@ impl SortableId for Ulidflake {
     }
 
     fn digits(self, buffer: &mut [u8; MAX_TEXT_LEN]) -> &[u8] {
-        CROCKFORD.encode_13(self.0, buffer)
-    }
-
-    fn tick(self) -> u64 {
-        self.timestamp()
+        CROCKFORD.encode::<13>(self.0.into(), buffer)
     }
 
     fn ends_of(tick: u64) -> [Self; 2] {
@@ -224,15 +220,11 @@ impl GeneratedId for Ulidflake {
     #[inline(always)]
     fn step(state: u64, context: &Context<UlidflakeSettings>, rng: &mut impl Rng) -> Step<Self> {
         let (last, settings) = (Self(state), &context.settings);
-        let next = match place_strictly::<Self>(last.timestamp(), context.now) {
-            Ok(Moment::Fresh(tick) | Moment::Later(tick)) => settings.start(tick, rng),
-            Ok(Moment::Same) => match settings.count(last, rng) {
-                Some(next) => next,
-                None => return settings.overflow(last, context.now),
-            },
-            Err(step) => return step,
+        let next = match place_strictly::<Self>(last.timestamp(), context.now)? {
+            Moment::Fresh(tick) | Moment::Later(tick) => settings.start(tick, rng),
+            Moment::Same => settings.count(last, rng).ok_or_else(|| settings.overflow(last, context.now))?,
         };
-        Step::Made(next.0, next)
+        Ok((next.0, next))
     }
 }
 

@@ -4,7 +4,7 @@ use rand::Rng;
 
 use crate::digits::CROCKFORD_LOWER;
 use crate::error::ParseErrorKind::InvalidDigit;
-use crate::generator::{Context, Moment, Refusal, Step, packed, place_in_time};
+use crate::generator::{Context, Moment, Refusal, Step, place_in_time};
 use crate::sql::fields;
 use crate::{Field, GeneratedId, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks};
 
@@ -12,13 +12,13 @@ const MAX_COUNTER: u64 = (1 << 42) - 1;
 
 /// The bits of `counter` that stand above the variant.
 const COUNTER_LOW_BITS: u32 = 30;
+const MAX_COUNTER_LOW: u64 = (1 << COUNTER_LOW_BITS) - 1;
 
 const VERSION_AND_VARIANT: u128 = 7 << 76 | 0b10 << 62;
-const VERSION_AND_VARIANT_MASK: u128 = 0xf << 76 | 0b11 << 62;
+pub(crate) const VERSION_AND_VARIANT_MASK: u128 = 0xf << 76 | 0b11 << 62;
 
 /// The positions of the hyphens in the text.
 const HYPHENS: [usize; 4] = [8, 13, 18, 23];
-const TEXT_LEN: usize = 36;
 
 /// A UUID, read as one of version 7: a 128-bit ID, in order of creation, unique without coordination.
 ///
@@ -53,7 +53,7 @@ impl Uuidv7 {
     /// Returns the UUID of version 7 with these fields. Bits beyond the width of a field are discarded.
     pub const fn from_fields(timestamp: u64, counter: u64, entropy: u32) -> Self {
         let counter = counter & MAX_COUNTER;
-        let (high, low) = (counter >> COUNTER_LOW_BITS, counter & ((1 << COUNTER_LOW_BITS) - 1));
+        let (high, low) = (counter >> COUNTER_LOW_BITS, counter & MAX_COUNTER_LOW);
         Self(
             (timestamp as u128) << 80
                 | VERSION_AND_VARIANT
@@ -85,42 +85,36 @@ impl Uuidv7 {
 
     /// Returns the low 30 bits of `counter`.
     const fn counter_lo(self) -> u32 {
-        (self.0 >> 32) as u32 & ((1 << COUNTER_LOW_BITS) - 1)
+        (self.0 >> 32) as u32 & MAX_COUNTER_LOW as u32
     }
 }
 
 crate::standalone::new!(Uuidv7);
 
-/// The state of a generator: the last ID without its entropy.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Uuidv7State {
-    timestamp: u64,
-    counter: u64,
-}
-
-packed!(Uuidv7State in u128: timestamp 64 64, counter 0 64);
-
-impl Uuidv7State {
+/// The steps of a generator. Its state is the last ID, with 0 in place of the entropy.
+impl Uuidv7 {
     fn fresh(timestamp: u64, rng: &mut impl Rng) -> Self {
-        Self { timestamp, counter: rng.next_u64() & MAX_COUNTER }
+        Self::from_fields(timestamp, rng.next_u64(), 0)
     }
 
     /// Increments the counter. If it overflows, continues with a new counter in the next millisecond.
     fn count(self, rng: &mut impl Rng) -> Self {
-        if self.counter < MAX_COUNTER {
-            return Self { counter: self.counter + 1, ..self };
+        match self.counter() {
+            // The variant stands above the low bits.
+            counter if counter & MAX_COUNTER_LOW < MAX_COUNTER_LOW => Self(self.0 + (1 << 32)),
+            counter if counter < MAX_COUNTER => Self::from_fields(self.timestamp(), counter + 1, 0),
+            _ => Self::fresh(self.timestamp() + 1, rng),
         }
-        Self::fresh(self.timestamp + 1, rng)
     }
 
-    fn id(self, rng: &mut impl Rng) -> Uuidv7 {
-        Uuidv7::from_fields(self.timestamp, self.counter, rng.next_u32())
+    fn with_entropy(self, rng: &mut impl Rng) -> Self {
+        Self(self.0 | u128::from(rng.next_u32()))
     }
 }
 
 impl SortableId for Uuidv7 {
     const NAME: &'static str = "uuidv7";
-    const TEXT_LEN: usize = TEXT_LEN;
+    const TEXT_LEN: usize = 36;
     const MIN: Self = Self::from_fields(0, 0, 0);
     const MAX: Self = Self::from_fields(u64::MAX, u64::MAX, u32::MAX);
     const TICKS: Ticks = Ticks::UNIX_MILLIS_48;
@@ -143,21 +137,23 @@ impl SortableId for Uuidv7 {
     /// Parses the standard form: digits in any case, in groups of 8, 4, 4, 4 and 12 that are separated by hyphens.
     fn parse(text: &[u8]) -> Result<Self, ParseError> {
         let mut value = 0;
-        for (position, &character) in text.iter().take(TEXT_LEN).enumerate() {
-            if HYPHENS.contains(&position) {
-                if character != b'-' {
-                    return Err(ParseError { kind: InvalidDigit, position });
-                }
-                continue;
-            }
-            let digit = char::from(character).to_digit(16).ok_or(ParseError { kind: InvalidDigit, position })?;
-            value = value << 4 | u128::from(digit);
+        for (position, &character) in text.iter().take(Self::TEXT_LEN).enumerate() {
+            let digit = match HYPHENS.contains(&position) {
+                true if character == b'-' => continue,
+                true => None,
+                false => char::from(character).to_digit(16),
+            };
+            value = value << 4 | u128::from(digit.ok_or(ParseError { kind: InvalidDigit, position })?);
         }
-        if text.len() == TEXT_LEN { Ok(Self(value)) } else { Err(ParseError::wrong_length(TEXT_LEN, text.len())) }
+        if text.len() == Self::TEXT_LEN {
+            Ok(Self(value))
+        } else {
+            Err(ParseError::wrong_length(Self::TEXT_LEN, text.len()))
+        }
     }
 
     fn digits(self, buffer: &mut [u8; MAX_TEXT_LEN]) -> &[u8] {
-        let text = &mut buffer[..TEXT_LEN];
+        let text = &mut buffer[..Self::TEXT_LEN];
         let mut rest = self.0;
         for (position, character) in text.iter_mut().enumerate().rev() {
             if HYPHENS.contains(&position) {
@@ -171,15 +167,11 @@ impl SortableId for Uuidv7 {
     }
 
     fn suffix(self, buffer: &mut [u8; MAX_TEXT_LEN]) -> &[u8] {
-        CROCKFORD_LOWER.encode_26(self.0, buffer)
+        CROCKFORD_LOWER.encode::<26>(self.0, buffer)
     }
 
     fn parse_suffix(text: &[u8]) -> Result<Self, ParseError> {
         CROCKFORD_LOWER.decode_26(text).map(Self)
-    }
-
-    fn tick(self) -> u64 {
-        self.timestamp()
     }
 
     fn ends_of(tick: u64) -> [Self; 2] {
@@ -188,33 +180,34 @@ impl SortableId for Uuidv7 {
 }
 
 impl GeneratedId for Uuidv7 {
-    type State = Uuidv7State;
+    type State = u128;
     type Settings = ();
+    const STATE_LAYOUT: &'static str = "id with 0 as entropy";
 
     fn random_of(tick: u64, rng: &mut impl Rng) -> Self {
-        Uuidv7State::fresh(tick, rng).id(rng)
+        Self::fresh(tick, rng).with_entropy(rng)
     }
 
-    fn state_tick(state: Uuidv7State) -> u64 {
-        state.timestamp
+    fn state_tick(state: u128) -> u64 {
+        Self(state).timestamp()
     }
 
-    fn state_after(tick: u64, rng: &mut impl Rng) -> Uuidv7State {
-        Uuidv7State::fresh(tick.saturating_add(1).min(Self::TICKS.max), rng)
+    fn state_after(tick: u64, rng: &mut impl Rng) -> u128 {
+        Self::fresh(tick.saturating_add(1).min(Self::TICKS.max), rng).0
     }
 
     #[inline(always)]
-    fn step(state: Uuidv7State, context: &Context<()>, rng: &mut impl Rng) -> Step<Self> {
-        let next = match place_in_time::<Self>(state.timestamp, context) {
-            Ok(Moment::Fresh(timestamp) | Moment::Later(timestamp)) => Uuidv7State::fresh(timestamp, rng),
-            Ok(Moment::Same) => state.count(rng),
-            Err(refusal) => return Step::Refused(refusal),
+    fn step(state: u128, context: &Context<()>, rng: &mut impl Rng) -> Step<Self> {
+        let last = Self(state);
+        let next = match place_in_time::<Self>(last.timestamp(), context)? {
+            Moment::Fresh(timestamp) | Moment::Later(timestamp) => Self::fresh(timestamp, rng),
+            Moment::Same => last.count(rng),
         };
-        if next.timestamp == Self::TICKS.max {
+        if next.timestamp() == Self::TICKS.max {
             // The counter overflowed in the last millisecond before the reserved one.
-            return Step::Refused(Refusal::ClockOutOfRange);
+            return Err(Refusal::ClockOutOfRange.into());
         }
-        Step::Made(next, next.id(rng))
+        Ok((next.0, next.with_entropy(rng)))
     }
 }
 

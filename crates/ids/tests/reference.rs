@@ -5,7 +5,7 @@ mod common;
 
 use common::{HighNumbers, NOON, SplitMix, compare_mutated, values};
 use rand::Rng;
-use scru_ids::{GeneratedId, OnClockRollback, Refusal, Scru128, SortableId, Step};
+use scru_ids::{GeneratedId, NoId, OnClockRollback, Refusal, Scru128, SortableId};
 use scru128::{Generator, Id, generator::RandSource};
 
 const VALUES: usize = 1_000_000;
@@ -135,12 +135,12 @@ impl Trace {
         let now = (millis * 1_000 + micros) as i64;
         let context = scru_ids::Context { now, on_clock_rollback: self.on_clock_rollback, settings: () };
         match (Scru128::step(self.ours, &context, &mut self.our_numbers), theirs) {
-            (Step::Made(state, id), Some(theirs)) => {
+            (Ok((state, id)), Some(theirs)) => {
                 assert_eq!(id.to_u128(), theirs.to_u128(), "{id}: the reference crate generates {theirs}");
                 self.seen.note(self.last, id, millis);
                 (self.ours, self.last) = (state, id);
             }
-            (Step::Refused(Refusal::ClockMovedBack(distance)), None) => {
+            (Err(NoId::Refused(Refusal::ClockMovedBack(distance))), None) => {
                 assert_eq!(distance, (self.last.timestamp() - millis) * 1_000);
                 self.seen.refusals += 1;
             }

@@ -11,8 +11,8 @@ use std::rc::Rc;
 use common::{HighNumbers, NOON, SplitMix, compare_mutated, mutated};
 use rand::Rng;
 use scru_ids::{
-    Context, GeneratedId, MAX_AHEAD_MICROS, OnClockRollback, Refusal, Scru64, Scru64Node, Scru64Settings, SortableId,
-    Step,
+    Context, GeneratedId, MAX_AHEAD_MICROS, NoId, OnClockRollback, Refusal, Scru64, Scru64Node, Scru64Settings,
+    SortableId,
 };
 use scru64::Scru64Id;
 use scru64::generator::counter_mode::{CounterMode, RenewContext};
@@ -141,26 +141,26 @@ impl Trace {
         let now = millis as i64 * 1_000;
         let context = Context { now, on_clock_rollback: OnClockRollback::Reset, settings: self.settings };
         match Scru64::step(self.ours, &context, &mut self.our_numbers) {
-            Step::Made(state, id) => {
+            Ok((state, id)) => {
                 let theirs = self.their_step(millis);
                 assert_eq!(Some(id.to_u64()), theirs, "{id}");
                 self.seen.leads += usize::from(id.timestamp() > millis / TICK_MILLIS);
                 self.seen.overflows += usize::from(id.timestamp() == self.last.timestamp() + 1);
                 (self.ours, self.last) = (state, id);
             }
-            Step::Refused(Refusal::ClockMovedBack(behind)) => {
+            Err(NoId::Refused(Refusal::ClockMovedBack(behind))) => {
                 assert_eq!(behind as i64, self.last.timestamp_micros() - now);
                 assert_eq!(self.their_step(millis), None);
                 self.seen.refusals += 1;
             }
             // If the clock is between one and two seconds behind, this generator waits, and the reference crate refuses.
-            Step::Wait(until) if self.last.timestamp_micros() - now > MAX_AHEAD_MICROS => {
+            Err(NoId::Wait(until)) if self.last.timestamp_micros() - now > MAX_AHEAD_MICROS => {
                 assert_eq!(until, self.last.timestamp_micros() - MAX_AHEAD_MICROS);
                 assert!(until <= now + MAX_AHEAD_MICROS);
                 assert_eq!(self.their_step(millis), None);
                 self.seen.refusals += 1;
             }
-            Step::Wait(until) => {
+            Err(NoId::Wait(until)) => {
                 self.their_step_is_too_far_ahead(millis);
                 assert!(now < until && until < now + TICK_MILLIS as i64 * 1_000 + MAX_AHEAD_MICROS);
                 self.seen.waits += 1;

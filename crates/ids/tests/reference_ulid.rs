@@ -5,7 +5,7 @@ mod common;
 use std::time::{Duration, SystemTime};
 
 use common::{CHARACTERS, HighNumbers, NOON, SplitMix, mutated, values};
-use scru_ids::{Context, GeneratedId, OnClockRollback, Refusal, SortableId, Step, Ulid};
+use scru_ids::{Context, GeneratedId, NoId, OnClockRollback, Refusal, SortableId, Ulid};
 use ulid::Generator;
 
 const VALUES: usize = 1_000_000;
@@ -93,13 +93,13 @@ impl Trace {
         let time = SystemTime::UNIX_EPOCH + Duration::from_micros(now as u64);
         let theirs = self.theirs.generate_from_datetime_with_source(time, &mut self.their_numbers);
         match (Ulid::step(self.ours, &context, &mut self.our_numbers), theirs) {
-            (Step::Made(state, id), Ok(theirs)) => {
+            (Ok((state, id)), Ok(theirs)) => {
                 assert_eq!(id.to_stored(), theirs.to_bytes(), "{id}: the reference crate generates {theirs}");
                 assert!(id > self.last);
                 self.leads += usize::from(id.timestamp_micros() > now);
                 (self.ours, self.last) = (state, id);
             }
-            (Step::Refused(Refusal::Exhausted), Err(_)) => {
+            (Err(NoId::Refused(Refusal::Exhausted)), Err(_)) => {
                 assert_eq!(self.last.randomness(), MAX_RANDOMNESS);
                 self.overflows += 1;
             }

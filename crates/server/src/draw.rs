@@ -2,7 +2,7 @@
 //! compare-and-swap only. As [`protocol`](crate::protocol), straight-line code over its accesses, which the model runs.
 
 use rand::Rng;
-use scru_ids::{Context, GeneratedId, Refusal, State, Step, Word};
+use scru_ids::{Context, GeneratedId, NoId, Refusal, Step};
 
 use crate::mark::{self, Mark};
 use crate::protocol::{Marks, extend, locked, read_page, renew};
@@ -13,9 +13,9 @@ pub trait Access<T: GeneratedId>: Marks {
     type Random: Rng;
 
     /// Loads the word.
-    fn word(&mut self) -> Result<Word<T>, Self::Error>;
+    fn word(&mut self) -> Result<T::State, Self::Error>;
     /// Replaces the word `old` by `new`. Returns `false` if another backend has changed the word.
-    fn swap(&mut self, old: Word<T>, new: Word<T>) -> Result<bool, Self::Error>;
+    fn swap(&mut self, old: T::State, new: T::State) -> Result<bool, Self::Error>;
     /// The context of a step at a reading of the clock. It is private to the process.
     fn context(&self, now: i64) -> Context<T::Settings>;
     /// The time at or above which this process draws in its transaction, because of the horizons.
@@ -37,12 +37,12 @@ pub fn draw<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<Option<Step<
         return read_page(access).map(|()| None);
     }
     let (word, step) = next(access)?;
-    if word == Word::<T>::default() && mark::begins_without_mark::<T>(word, access.start(Mark::Draws)?) {
+    if word == T::State::default() && mark::begins_without_mark::<T>(word, access.start(Mark::Draws)?) {
         let first = T::successor_state(access.clock()?);
-        return access.swap(word, first.pack()).map(|_| None);
+        return access.swap(word, first).map(|_| None);
     }
-    let Step::Made(state, id) = step else {
-        let has_lost = matches!(step, Step::Refused(Refusal::ClockMovedBack(_))) && discard(access, word)?;
+    let Ok((state, id)) = step else {
+        let has_lost = matches!(step, Err(NoId::Refused(Refusal::ClockMovedBack(_)))) && discard(access, word)?;
         return Ok((!has_lost).then_some(step));
     };
     let end = mark::end::<T>(id.tick());
@@ -53,9 +53,9 @@ pub fn draw<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<Option<Step<
     let known = access.known(Mark::Draws);
     if known.era != era || end > known.until {
         let arrived = extend(access, Mark::Draws, era, Some(end))?;
-        return Ok(mark::delay(arrived, access.clock()?, 0));
+        return Ok(mark::delay(arrived, access.clock()?, 0).err().map(Err));
     }
-    if !access.swap(word, state.pack())? {
+    if !access.swap(word, state)? {
         return Ok(None);
     }
     // The marks may have changed after the reservation was loaded: `set_marks` changes the era before it reads the word.
@@ -71,9 +71,8 @@ pub fn draw<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<Option<Step<
 /// Sets a word back that is above the reservation, and returns whether it is: a backend that was suspended while a superuser set the
 /// marks back has swapped it, and has discarded the ID.
 #[cold]
-fn discard<T: GeneratedId, A: Access<T>>(access: &mut A, word: Word<T>) -> Result<bool, A::Error> {
-    let is_above =
-        T::SERVER_WIDE && mark::end::<T>(T::state_tick(T::State::unpack(word))) > access.reserved(Mark::Draws)?;
+fn discard<T: GeneratedId, A: Access<T>>(access: &mut A, word: T::State) -> Result<bool, A::Error> {
+    let is_above = T::SERVER_WIDE && mark::end::<T>(T::state_tick(word)) > access.reserved(Mark::Draws)?;
     if is_above {
         locked(access, |access| {
             let reserved = access.reserved(Mark::Draws)?;
@@ -85,7 +84,7 @@ fn discard<T: GeneratedId, A: Access<T>>(access: &mut A, word: Word<T>) -> Resul
 
 /// The word, and the next step from it.
 #[inline(always)]
-fn next<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<(Word<T>, Step<T>), A::Error> {
+fn next<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<(T::State, Step<T>), A::Error> {
     let start = access.start(Mark::Draws)?.max(access.from());
     let word = access.word()?;
     // After the word. Otherwise, if other backends advance it in between, the clock seems to have moved back.
@@ -97,7 +96,7 @@ fn next<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<(Word<T>, Step<T
 /// The end of the tick of the next ID; `None` if the next step makes none. Read again under the lock: a backend that was suspended may
 /// have an outdated word or clock.
 fn end_of_next<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<Option<i64>, A::Error> {
-    let Step::Made(_, id) = next::<T, A>(access)?.1 else { return Ok(None) };
+    let Ok((_, id)) = next::<T, A>(access)?.1 else { return Ok(None) };
     Ok(Some(mark::end::<T>(id.tick())))
 }
 
@@ -105,19 +104,19 @@ fn end_of_next<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<Option<i6
 pub fn draw_unlogged<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<Option<Step<T>>, A::Error> {
     let word = access.word()?;
     let now = access.clock()?;
-    let step = T::step(T::State::unpack(word), &access.context(now), &mut access.random(now)?);
+    let step = T::step(word, &access.context(now), &mut access.random(now)?);
     match step {
-        Step::Made(next, _) if !access.swap(word, next.pack())? => Ok(None),
+        Ok((next, _)) if !access.swap(word, next)? => Ok(None),
         step => Ok(Some(step)),
     }
 }
 
 /// Sets a type's word back if its tick ends after a time, so that the next ID is at or above the time.
 pub fn lower_word<T: GeneratedId, A: Access<T>>(access: &mut A, time: i64) -> Result<(), A::Error> {
-    let back = mark::before::<T>(time, &mut access.random(time)?).pack();
+    let back = mark::before::<T>(time, &mut access.random(time)?);
     loop {
         let old = access.word()?;
-        if mark::end::<T>(T::state_tick(T::State::unpack(old))) <= time || access.swap(old, back)? {
+        if mark::end::<T>(T::state_tick(old)) <= time || access.swap(old, back)? {
             return Ok(());
         }
     }

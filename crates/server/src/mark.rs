@@ -7,8 +7,8 @@
 use rand::Rng;
 
 use scru_ids::{
-    Context, GeneratedId, MAX_AHEAD_MICROS, MAX_BEHIND_MICROS, MAX_ROLLBACK_MICROS, OnClockRollback, Refusal, State,
-    Step, Word,
+    Context, GeneratedId, MAX_AHEAD_MICROS, MAX_BEHIND_MICROS, MAX_ROLLBACK_MICROS, NoId, OnClockRollback, Refusal,
+    Step,
 };
 
 /// A durable time of a server, by what it is the time of.
@@ -71,8 +71,8 @@ pub fn before<T: GeneratedId>(time: i64, rng: &mut impl Rng) -> T::State {
 /// Whether a type begins on a server without a mark, from its word and the start. Rows can arrive without the page, as from the
 /// publisher of a logical subscriber, or lose it. So its word becomes [`successor_state`](GeneratedId::successor_state), above all IDs
 /// that were drawn with a right clock. Types with more random bits have none to avoid.
-pub fn begins_without_mark<T: GeneratedId>(word: Word<T>, start: i64) -> bool {
-    T::SERVER_WIDE && word == Word::<T>::default() && start == 0
+pub fn begins_without_mark<T: GeneratedId>(word: T::State, start: i64) -> bool {
+    T::SERVER_WIDE && word == T::State::default() && start == 0
 }
 
 /// One step from shared state, of a type that refuses when its clock moves back. `start` is the time at or above which all IDs are.
@@ -80,23 +80,20 @@ pub fn begins_without_mark<T: GeneratedId>(word: Word<T>, start: i64) -> bool {
 /// waits for it.
 #[inline(always)]
 pub fn step<T: GeneratedId>(
-    word: Word<T>,
+    state: T::State,
     start: i64,
     arrived: i64,
     context: &Context<T::Settings>,
     rng: &mut impl Rng,
 ) -> Step<T> {
     let now = context.now;
-    if let Some(delay) = delay(arrived, now, 0) {
-        return delay;
-    }
-    let state = T::State::unpack(word);
+    delay(arrived, now, 0)?;
     let tick = T::state_tick(state);
     if now >= start || end::<T>(tick) > start {
         return match T::step(state, context, rng) {
             // The tick before the first of a server without a mark has no room, but no ID either.
-            Step::Refused(Refusal::Exhausted) if start == 0 && T::last_id(state) == Some(T::last_of(tick)) => {
-                Step::Wait(end::<T>(tick))
+            Err(NoId::Refused(Refusal::Exhausted)) if start == 0 && T::last_id(state) == Some(T::last_of(tick)) => {
+                Err(NoId::Wait(end::<T>(tick)))
             }
             step => step,
         };
@@ -104,20 +101,21 @@ pub fn step<T: GeneratedId>(
     // The state moves, and not the clock: the step adds its own lead to the clock.
     let patience = if T::SERVER_WIDE { MAX_AHEAD_MICROS } else { MAX_PATIENCE_MICROS };
     let first = T::TICKS.start(T::TICKS.nearest(start));
-    delay(first, now, patience).unwrap_or_else(|| match T::step(before::<T>(start, rng), context, rng) {
+    delay(first, now, patience)?;
+    match T::step(before::<T>(start, rng), context, rng) {
         // The tick before the first has no room, but no ID either.
-        Step::Refused(Refusal::Exhausted) => Step::Wait(first),
+        Err(NoId::Refused(Refusal::Exhausted)) => Err(NoId::Wait(first)),
         step => step,
-    })
+    }
 }
 
-/// The wait until a time is no more than `patience` ahead of the clock, or the refusal to wait; `None` if there is no need.
-pub fn delay<T: GeneratedId>(time: i64, now: i64, patience: i64) -> Option<Step<T>> {
+/// The error is the wait until a time is no more than `patience` ahead of the clock, or the refusal to wait.
+pub fn delay(time: i64, now: i64, patience: i64) -> Result<(), NoId> {
     match time.saturating_sub(now) {
-        ..=0 => None,
-        ahead if ahead > MAX_PATIENCE_MICROS => Some(Step::Refused(Refusal::BehindMark(ahead as u64))),
-        ahead if ahead > patience => Some(Step::Wait(time - patience)),
-        _ => None,
+        ..=0 => Ok(()),
+        ahead if ahead > MAX_PATIENCE_MICROS => Err(Refusal::BehindMark(ahead as u64).into()),
+        ahead if ahead > patience => Err(NoId::Wait(time - patience)),
+        _ => Ok(()),
     }
 }
 
@@ -134,7 +132,7 @@ pub fn private_step<T: GeneratedId>(
     if start > context.now {
         let behind = start.abs_diff(context.now);
         if context.on_clock_rollback == OnClockRollback::Error && behind > MAX_ROLLBACK_MICROS {
-            return Step::Refused(Refusal::ClockMovedBack(behind));
+            return Err(Refusal::ClockMovedBack(behind).into());
         }
         context.now = start;
     }
@@ -148,9 +146,9 @@ pub fn forecast<T: GeneratedId>(now: i64, mut step: impl FnMut(i64) -> Step<T>) 
     loop {
         match step(later) {
             // A wait of no time would be repeated for ever.
-            Step::Wait(until) if until > later => later = until,
-            Step::Refused(refusal) => return (later - now, Some(refusal)),
-            Step::Wait(_) | Step::Made(..) => return (later - now, None),
+            Err(NoId::Wait(until)) if until > later => later = until,
+            Err(NoId::Refused(refusal)) => return (later - now, Some(refusal)),
+            Err(NoId::Wait(_)) | Ok(_) => return (later - now, None),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The protocol of the durable marks. The model runs this text and that of [`draw`](crate::draw). `docs/design.md` explains it.
 //!
 //! The functions are straight-line code over [`Marks`], the accesses to shared memory, the clock and the log. The extension performs
-//! each access. The model runs the same code, and makes each access an action, so that any other action can precede it.
+//! each access. The model runs the same code, and makes each access an action, so that any other action can precede it. It also runs
+//! the code without single statements: therefore, an access whose result is not used is a statement.
 //!
 //! The page has the two marks. It changes only under its lock, in the log before any row that it covers. No flush happens under the
 //! lock. The *era* is the number of times that a superuser has changed the marks; 0 before the server has read the page.
@@ -138,7 +139,8 @@ fn read_page_locked<A: Marks>(access: &mut A) -> Result<(), A::Error> {
         access.set_start(of, 1, durable)?;
         access.reserve(of, durable)?;
     }
-    access.set_era(1)
+    access.set_era(1)?;
+    Ok(())
 }
 
 /// Makes the next reservation. It includes the time that `need` returns under the lock; `None` if none is needed. With `wait`, waits
@@ -305,7 +307,8 @@ pub fn raise_marks<A: Marks>(access: &mut A, time: i64) -> Result<(), A::Error> 
         let era = access.era()?;
         access.set_era(era + 1)
     })?;
-    Mark::ALL.into_iter().try_for_each(|of| change_carried(access, of, |carried, _| carried.max(time)))
+    Mark::ALL.into_iter().try_for_each(|of| change_carried(access, of, |carried, _| carried.max(time)))?;
+    Ok(())
 }
 
 /// Sets both marks and all words back to a time; not to one that the clock will soon reach, so that no ID that was drawn with a right
@@ -315,7 +318,8 @@ pub fn set_marks<A: Marks>(access: &mut A, time: i64) -> Result<(), A::Error> {
     // Flushes the page as well, whose record precedes. Whoever was suspended here for long must not lower what covers the IDs that
     // others have since drawn.
     let lower = |carried: i64, reserved: i64| carried.min(new.max(reserved));
-    Mark::ALL.into_iter().try_for_each(|of| change_carried(access, of, lower))
+    Mark::ALL.into_iter().try_for_each(|of| change_carried(access, of, lower))?;
+    Ok(())
 }
 
 /// The time to which all was set back.

@@ -57,12 +57,13 @@ impl Default for SortKeys {
 }
 
 impl SortKeys {
-    /// The key of the ID with these big-endian bytes. If two keys differ, they have the order of their IDs.
+    /// The key of an ID. If two keys differ, they have the order of their IDs.
     ///
     /// The type must begin with a 48-bit timestamp in milliseconds.
     #[inline]
-    pub fn key<T: SortableId>(&mut self, bytes: &<T::Stored as Stored>::Bytes) -> u64 {
-        let head = head(bytes.as_ref());
+    pub fn key<T: SortableId>(&mut self, stored: T::Stored) -> u64 {
+        // The first 16 bytes. Zeros follow a shorter ID.
+        let head = stored.head() << (8 * 16_usize.saturating_sub(T::Stored::LEN));
         let millis = (head >> BELOW_MILLIS) as u64;
         let key = if millis < FIRST_FAR_MILLIS {
             let sequence = (head & ((1 << BELOW_MILLIS) - 1)) >> (BELOW_MILLIS - T::SEQUENCE_BITS);
@@ -141,16 +142,6 @@ impl SortKeys {
             }
         }
     }
-}
-
-/// The first 16 bytes as a number. Shorter input is padded with zeros.
-#[inline]
-fn head(bytes: &[u8]) -> u128 {
-    u128::from_be_bytes(bytes.first_chunk().copied().unwrap_or_else(|| {
-        let mut head = [0; 16];
-        head[..bytes.len()].copy_from_slice(bytes);
-        head
-    }))
 }
 
 /// Estimates the number of distinct keys, up to a few hundred, by the number of bits that their hashes set in a bitmap.

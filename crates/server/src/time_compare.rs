@@ -73,7 +73,11 @@ impl Operator {
         if T::CORE_TYPE.is_some() {
             return (self, if self.is_at_start_of_tick() { T::lower(micros) } else { T::upper(micros) });
         }
-        let below = self.ticks_below::<T>(micros);
+        // `<` and `<=` hold for the IDs of exactly the ticks below the bound, `>=` and `>` for the IDs of all others.
+        let below = match self.is_at_start_of_tick() {
+            true => T::TICKS.starting_before(T::TICKS.floor(micros)),
+            false => T::TICKS.starting_until(micros),
+        };
         match (self.is_lower_bound(), below <= T::TICKS.max) {
             (true, true) => (Self::GreaterOrEqual, T::first_of(below)),
             (true, false) => (Self::Greater, T::MAX),
@@ -95,27 +99,14 @@ impl Operator {
         }
     }
 
-    /// The number of ticks below the bound that a time sets, from 0 to `TICKS.max + 1`. `<` and `<=` hold for the IDs of exactly these
-    /// ticks, `>=` and `>` for the IDs of all others.
-    fn ticks_below<T: SqlId>(self, micros: i64) -> u64 {
-        if self.is_at_start_of_tick() {
-            T::TICKS.starting_before(T::TICKS.floor(micros))
-        } else {
-            T::TICKS.starting_until(micros)
-        }
-    }
-
     /// Of the IDs that satisfy the operator, the nearest to the time; `None` if no ID does. For a core type, the ID with which the
     /// operator compares.
     pub fn nearest<T: SqlId>(self, micros: i64) -> Option<T> {
-        if T::CORE_TYPE.is_some() {
-            return Some(self.at_time(micros).1);
-        }
-        let below = self.ticks_below::<T>(micros);
-        if self.is_lower_bound() {
-            (below <= T::TICKS.max).then(|| T::first_of(below))
-        } else {
-            below.checked_sub(1).map(T::last_of)
+        match self.at_time::<T>(micros) {
+            (_, id) if T::CORE_TYPE.is_some() => Some(id),
+            (Self::Greater, _) => None,
+            (Self::Less, id) => id.tick().checked_sub(1).map(T::last_of),
+            (Self::GreaterOrEqual | Self::LessOrEqual, id) => Some(id),
         }
     }
 }

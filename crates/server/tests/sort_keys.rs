@@ -20,7 +20,7 @@ const FIRST_FAR: u64 = 1 << 43;
 /// Returns the keys of these IDs, computed in this order.
 fn keys<T: GeneratedId>(ids: &[T]) -> Vec<u64> {
     let mut keys = SortKeys::default();
-    ids.iter().map(|id| keys.key::<T>(&id.to_stored().to_bytes())).collect()
+    ids.iter().map(|id| keys.key::<T>(id.to_stored())).collect()
 }
 
 /// Asserts that `key(a) < key(b)` implies `a < b` for all pairs of these IDs, if keys are computed in this order. Returns the
@@ -166,11 +166,11 @@ fn coarse_places_are_18_bits<T: GeneratedId>() {
 fn keys_with_few_distinct_values_are_useless<T: GeneratedId>() {
     let mut keys = SortKeys::default();
     for millis in 1..=4 {
-        keys.key::<T>(&T::first_of(millis).to_stored().to_bytes());
+        keys.key::<T>(T::first_of(millis).to_stored());
     }
     assert!(!keys.are_useless_for(9_999), "too few IDs to decide");
     assert!(keys.are_useless_for(10_000));
-    keys.key::<T>(&T::first_of(5).to_stored().to_bytes());
+    keys.key::<T>(T::first_of(5).to_stored());
     assert!(!keys.are_useless_for(10_000));
     assert!(keys.are_useless_for(12_000));
 }
@@ -178,7 +178,7 @@ fn keys_with_few_distinct_values_are_useless<T: GeneratedId>() {
 fn keys_of_bulk_ids_are_worth_their_cost<T: GeneratedId>() {
     let mut keys = SortKeys::default();
     for id in Simulation::<T>::new(11).bulk(100_000, 10_000) {
-        keys.key::<T>(&id.to_stored().to_bytes());
+        keys.key::<T>(id.to_stored());
     }
     assert!(!keys.are_useless_for(100_000));
     assert!(!keys.are_useless_for(usize::MAX));

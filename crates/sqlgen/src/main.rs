@@ -15,7 +15,7 @@ use std::{env, fs};
 use minijinja::{Environment, UndefinedBehavior, Value, context, path_loader};
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
-use scru_ids::{Getter, SqlId, Stored};
+use scru_ids::{Getter, SortableId, SqlId, Stored, core_registry, registry};
 
 type Error = Box<dyn std::error::Error>;
 
@@ -25,16 +25,8 @@ const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const INSTALL: &str = "sql/install";
 const EXAMPLES: &str = "tests/pg_regress/sql/reference.sql";
 
-/// An ID system.
-struct System {
-    name: &'static str,
-    /// Whether its SQL type is the server's. Such a system has an extension of its own.
-    is_core: bool,
-    /// The properties that the templates use.
-    properties: Value,
-}
-
-fn system<T: SqlId>() -> System {
+/// The properties of an ID system that the templates use.
+fn system<T: SqlId>() -> Value {
     let fields = T::FIELDS.iter().map(|field| {
         let (sql_type, parameter) = match field.getter {
             Getter::Bits24(_) => ("integer", None),
@@ -51,7 +43,7 @@ fn system<T: SqlId>() -> System {
     };
     let [first, second] = examples::<T>();
     let is_core = T::CORE_TYPE.is_some();
-    let properties = context! {
+    context! {
         T => T::NAME,
         // The SQL type: the extension's, or the server's.
         S => T::SQL_TYPE,
@@ -62,7 +54,7 @@ fn system<T: SqlId>() -> System {
         by_value => T::Stored::BY_VALUE,
         uuid => length == 16,
         numeric => T::WIDE_INTEGER,
-        backfill => T::BACKFILL,
+        backfill => !T::SERVER_WIDE,
         // Whether IDs can be encrypted to a uuid, and whether this walks until the uuid has version 4.
         encrypted => [8, 16].contains(&length),
         walked => length == 8 || is_core,
@@ -73,14 +65,7 @@ fn system<T: SqlId>() -> System {
         // Two IDs for the examples, in ascending order.
         first,
         second,
-    };
-    System { name: T::NAME, is_core, properties }
-}
-
-fn systems() -> Vec<System> {
-    let mut systems = Vec::new();
-    scru_ids::id_systems!(|Id| systems.push(system::<Id>()));
-    systems
+    }
 }
 
 /// The text of two IDs for the examples, with times of one and two seconds after 2025-01-01 12:00:00 UTC.
@@ -117,11 +102,12 @@ fn rendered() -> Result<(Vec<Extension>, String), minijinja::Error> {
     environment.set_loader(path_loader("sql"));
     let render = |template: &str, properties: &Value| environment.get_template(template)?.render(properties);
 
-    let (core_systems, types): (Vec<_>, Vec<_>) = systems().into_iter().partition(|each| each.is_core);
-    let properties = |systems: &[System]| systems.iter().map(|each| each.properties.clone()).collect::<Vec<_>>();
-    let all = context! { types => properties(&types), core_systems => properties(&core_systems) };
+    let (mut types, mut core_systems) = (Vec::new(), Vec::new());
+    registry!(|Id| types.push(system::<Id>()));
+    core_registry!(|Id| core_systems.push(system::<Id>()));
+    let all = context! { types, core_systems };
 
-    let extension = |name: String, parts: Vec<(String, String)>| -> Result<_, minijinja::Error> {
+    let extension = |name: &str, parts: Vec<(String, String)>| -> Result<_, minijinja::Error> {
         let properties = context! { extension => name };
         let [begin, end] = [render("begin.sql.in", &properties)?, render("end.sql.in", &properties)?];
         let contents: Vec<_> = parts.iter().map(|(_, content)| content.as_str()).collect();
@@ -129,22 +115,19 @@ fn rendered() -> Result<(Vec<Extension>, String), minijinja::Error> {
             "\\echo Use \"CREATE EXTENSION {name}\" to load this file. \\quit\n\n{begin}\n{}\n{end}",
             contents.join("\n")
         );
-        Ok(Extension { name, script, parts })
+        Ok(Extension { name: name.into(), script, parts })
     };
 
     let mut parts = vec![("internal".into(), render("internal.sql.in", &all)?)];
-    for each in &types {
-        parts.push((each.name.into(), render("type.sql.in", &each.properties)?));
-    }
+    registry!(|Id| parts.push((Id::NAME.into(), render("type.sql.in", &system::<Id>())?)));
     parts.push(("extension".into(), render("extension.sql.in", &all)?));
-    let mut extensions = vec![extension("scru".into(), parts)?];
-    for each in &core_systems {
-        let name = format!("scru_{}", each.name);
-        let parts = vec![(name.clone(), render("core.sql.in", &each.properties)?)];
-        extensions.push(extension(name, parts)?);
-    }
-    let text = String::from("scru_text");
-    extensions.push(extension(text.clone(), vec![(text, render("text.sql.in", &all)?)])?);
+    let mut extensions = vec![extension("scru", parts)?];
+    let of_one_part = |name: &str, part: String| extension(name, vec![(name.into(), part)]);
+    core_registry!(|Id| {
+        let part = render("core.sql.in", &system::<Id>())?;
+        extensions.push(of_one_part(&format!("scru_{}", Id::NAME), part)?);
+    });
+    extensions.push(of_one_part("scru_text", render("text.sql.in", &all)?)?);
     Ok((extensions, render("reference.sql.in", &all)?))
 }
 
@@ -203,8 +186,6 @@ fn main() -> ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use scru_ids::SortableId;
-
     use super::*;
 
     enum Names {

@@ -7,7 +7,7 @@ use std::fmt::{Debug, Display};
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, TestCaseResult, TestRunner};
 use rand::{Rng, TryRng};
-use scru_ids::{Context, GeneratedId, OnClockRollback, ParseError, ParseErrorKind, SortableId, State, Step, Stored};
+use scru_ids::{Context, GeneratedId, NoId, OnClockRollback, ParseError, ParseErrorKind, SortableId, Step, Stored};
 
 /// Declares a module with a test for each of these generic functions, which a macro calls for each type.
 macro_rules! tests {
@@ -193,12 +193,12 @@ impl<T: GeneratedId> Simulation<T> {
     pub fn next_id(&mut self) -> T {
         for _ in 0..10 {
             match self.step(OnClockRollback::Reset) {
-                Step::Made(state, id) => {
+                Ok((state, id)) => {
                     self.state = state;
                     return id;
                 }
-                Step::Wait(until) => self.wait(until),
-                Step::Refused(refusal) => panic!("refused: {refusal:?}"),
+                Err(NoId::Wait(until)) => self.wait(until),
+                Err(NoId::Refused(refusal)) => panic!("refused: {refusal:?}"),
             }
         }
         panic!("no ID after ten waits")
@@ -218,11 +218,6 @@ impl<T: GeneratedId> Simulation<T> {
                 self.next_id()
             })
             .collect()
-    }
-
-    /// Returns the state as a word.
-    pub fn word(&self) -> <T::State as State>::Word {
-        self.state.pack()
     }
 }
 

@@ -16,11 +16,11 @@ fn every_power_of_32_is_a_one_and_zeros() {
     let text = |digits: usize, power: usize| format!("{:0>width$}1{:0>power$}", "", "", width = digits - 1 - power);
     for power in 0..13 {
         assert_eq!(CROCKFORD.decode_13(text(13, power).as_bytes()), Ok(1 << (5 * power)));
-        assert_eq!(CROCKFORD.encode_13(1 << (5 * power), &mut [0; 13]), text(13, power).as_bytes());
+        assert_eq!(CROCKFORD.encode::<13>(1 << (5 * power), &mut [0; 13]), text(13, power).as_bytes());
     }
     for power in 0..26 {
         assert_eq!(CROCKFORD.decode_26(text(26, power).as_bytes()), Ok(1 << (5 * power)));
-        assert_eq!(CROCKFORD.encode_26(1 << (5 * power), &mut [0; 26]), text(26, power).as_bytes());
+        assert_eq!(CROCKFORD.encode::<26>(1 << (5 * power), &mut [0; 26]), text(26, power).as_bytes());
     }
 }
 

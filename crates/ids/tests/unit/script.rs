@@ -47,11 +47,7 @@ impl TryRng for Script<'_> {
 }
 
 /// Runs a step, and asserts that it draws exactly these random numbers.
-pub fn step<T: GeneratedId<State: Debug + PartialEq>>(
-    state: T::State,
-    context: &Context<T::Settings>,
-    draws: &[Draw],
-) -> Step<T> {
+pub fn step<T: GeneratedId>(state: T::State, context: &Context<T::Settings>, draws: &[Draw]) -> Step<T> {
     let mut script = Script(draws);
     let step = T::step(state, context, &mut script);
     assert!(script.0.is_empty(), "did not draw {:?}", script.0);

@@ -20,8 +20,8 @@ fn micros(millis: u64, micros: i64) -> i64 {
     millis as i64 * 1_000 + micros
 }
 
-fn used(timestamp: u64, counter: u16) -> Scru160State {
-    Scru160State { timestamp, counter }
+fn used(timestamp: u64, counter: u16) -> u64 {
+    timestamp << 16 | u64::from(counter)
 }
 
 fn id(timestamp: u64, counter: u16) -> Scru160 {
@@ -29,15 +29,16 @@ fn id(timestamp: u64, counter: u16) -> Scru160 {
 }
 
 /// Returns the timestamp and the counter of the ID that a step generates. `draws` are the random numbers of the counter.
-fn made(state: Scru160State, now: i64, usage: Scru160Counter, draws: &[Draw]) -> (u64, u16) {
+fn made(state: u64, now: i64, usage: Scru160Counter, draws: &[Draw]) -> (u64, u16) {
     let step = step::<Scru160>(state, &at(now, usage), &[draws, &TAIL].concat());
-    let Step::Made(next, made) = step else { panic!("{step:?}") };
-    assert_eq!(made, id(next.timestamp, next.counter));
+    let Ok((next, made)) = step else { panic!("{step:?}") };
+    assert_eq!(next, used(made.timestamp(), made.counter()));
+    assert_eq!(made, id(made.timestamp(), made.counter()));
     (made.timestamp(), made.counter())
 }
 
 /// Runs a step that generates no ID and draws no random numbers.
-fn refusal_or_wait(state: Scru160State, now: i64, usage: Scru160Counter) -> Step<Scru160> {
+fn refusal_or_wait(state: u64, now: i64, usage: Scru160Counter) -> Step<Scru160> {
     step::<Scru160>(state, &at(now, usage), &[])
 }
 
@@ -51,8 +52,8 @@ fn fields_are_cut_to_their_width() {
 
 #[test]
 fn a_fresh_generator_draws_15_bits_for_the_counter() {
-    assert_eq!(made(Scru160State::default(), micros(NOON, 0), Random, &[Bits32(0x1234_ffff)]), (NOON, 0x7fff));
-    assert_eq!(made(Scru160State::default(), micros(NOON, 0), Random, &[Bits32(0xffff_8000)]), (NOON, 0));
+    assert_eq!(made(0, micros(NOON, 0), Random, &[Bits32(0x1234_ffff)]), (NOON, 0x7fff));
+    assert_eq!(made(0, micros(NOON, 0), Random, &[Bits32(0xffff_8000)]), (NOON, 0));
 }
 
 #[test]
@@ -70,7 +71,7 @@ fn in_a_later_millisecond_the_counter_is_drawn_anew() {
 
 #[test]
 fn a_full_counter_waits_for_the_next_millisecond() {
-    let wait = Step::Wait(micros(NOON + 1, 0));
+    let wait = Err(NoId::Wait(micros(NOON + 1, 0)));
     assert_eq!(refusal_or_wait(used(NOON, u16::MAX), micros(NOON, 0), Random), wait);
     assert_eq!(refusal_or_wait(used(NOON, u16::MAX), micros(NOON, 999), Random), wait);
     assert_eq!(
@@ -92,16 +93,16 @@ fn ids_continue_with_the_last_timestamp_after_a_rollback_of_10_seconds() {
 fn after_a_larger_rollback_a_step_is_refused_with_the_distance_or_restarts_at_the_clock() {
     let now = micros(NOON - 10_001, 0);
     for usage in [Random, Microsecond] {
-        assert_eq!(refusal_or_wait(used(NOON, 7), now, usage), Step::Refused(Refusal::ClockMovedBack(10_001_000)));
+        assert_eq!(refusal_or_wait(used(NOON, 7), now, usage), Err(NoId::Refused(Refusal::ClockMovedBack(10_001_000))));
         let context = Context { on_clock_rollback: OnClockRollback::Reset, ..at(now, usage) };
         let made = step::<Scru160>(used(NOON, 7), &context, &[Bits32(3), TAIL[0], TAIL[1]]);
-        assert_eq!(made, Step::Made(used(NOON - 10_001, 3), id(NOON - 10_001, 3)));
+        assert_eq!(made, Ok((used(NOON - 10_001, 3), id(NOON - 10_001, 3))));
     }
 }
 
 #[test]
 fn the_microsecond_fills_the_upper_ten_bits() {
-    let first = |micro, draw| made(Scru160State::default(), micros(NOON, micro), Microsecond, &[Bits32(draw)]);
+    let first = |micro, draw| made(0, micros(NOON, micro), Microsecond, &[Bits32(draw)]);
     assert_eq!(first(0, 0), (NOON, 0));
     assert_eq!(first(1, 0), (NOON, 1 << 6));
     assert_eq!(first(999, 0xffff_ffff), (NOON, 999 << 6 | 0x1f), "with 5 random bits, of 6");
@@ -123,10 +124,10 @@ fn in_a_later_microsecond_the_lower_bits_are_drawn_anew() {
 #[test]
 fn full_lower_bits_wait_for_the_next_microsecond() {
     let full = |micro: u16| used(NOON, micro << 6 | 63);
-    assert_eq!(refusal_or_wait(full(5), micros(NOON, 5), Microsecond), Step::Wait(micros(NOON, 6)));
-    assert_eq!(refusal_or_wait(full(5), micros(NOON, 0), Microsecond), Step::Wait(micros(NOON, 6)));
-    assert_eq!(refusal_or_wait(full(5), micros(NOON - 10_000, 0), Microsecond), Step::Wait(micros(NOON, 6)));
-    assert_eq!(refusal_or_wait(full(999), micros(NOON, 999), Microsecond), Step::Wait(micros(NOON + 1, 0)));
+    assert_eq!(refusal_or_wait(full(5), micros(NOON, 5), Microsecond), Err(NoId::Wait(micros(NOON, 6))));
+    assert_eq!(refusal_or_wait(full(5), micros(NOON, 0), Microsecond), Err(NoId::Wait(micros(NOON, 6))));
+    assert_eq!(refusal_or_wait(full(5), micros(NOON - 10_000, 0), Microsecond), Err(NoId::Wait(micros(NOON, 6))));
+    assert_eq!(refusal_or_wait(full(999), micros(NOON, 999), Microsecond), Err(NoId::Wait(micros(NOON + 1, 0))));
 }
 
 #[test]
@@ -134,7 +135,7 @@ fn counters_beyond_microsecond_999_wait_for_the_next_millisecond() {
     for counter in [1_000 << 6, 1_000 << 6 | 5, 1_023 << 6, u16::MAX] {
         for micro in [0, 5, 999] {
             let step = refusal_or_wait(used(NOON, counter), micros(NOON, micro), Microsecond);
-            assert_eq!(step, Step::Wait(micros(NOON + 1, 0)), "{counter} at {micro}");
+            assert_eq!(step, Err(NoId::Wait(micros(NOON + 1, 0))), "{counter} at {micro}");
         }
     }
 }
@@ -144,14 +145,6 @@ fn the_usage_of_the_counter_can_change() {
     assert_eq!(made(used(NOON, 400 << 6 | 9), micros(NOON, 100), Microsecond, &[]), (NOON, 400 << 6 | 10));
     assert_eq!(made(used(NOON, 400 << 6 | 9), micros(NOON, 401), Microsecond, &[Bits32(0)]), (NOON, 401 << 6));
     assert_eq!(made(used(NOON, 999 << 6 | 63), micros(NOON, 999), Random, &[]), (NOON, 1_000 << 6));
-}
-
-#[test]
-fn a_state_packs_into_the_leading_bits_of_the_last_id() {
-    let state = used(0x1234_5678_9abc, 0xdef0);
-    assert_eq!(state.pack(), 0x1234_5678_9abc_def0);
-    assert_eq!(Scru160State::unpack(state.pack()), state);
-    assert_eq!((Scru160State::default().pack(), Scru160State::unpack(0)), (0, Scru160State::default()));
 }
 
 #[test]

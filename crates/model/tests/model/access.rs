@@ -519,7 +519,7 @@ pub type Drawn = Option<u64>;
 
 /// The result of a step of any type.
 pub(crate) fn drawn<T: Shared>(step: Option<Step<T>>) -> Option<Drawn> {
-    step.map(|step| if let Step::Made(word, _) = step { Some(word) } else { None })
+    step.map(|step| step.ok().map(|(word, _)| word))
 }
 
 /// Access by a changed protocol.

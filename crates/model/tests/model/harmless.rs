@@ -11,8 +11,7 @@ pub const HARMLESS: &[&str] = &[
     // A start that is not durable yet is not returned.
     "raise: if reserved(of)? < raised after if raise_start(of, era, raised)? && reserved(of)? >= raised",
     // The era concerns draws of this server, the sequences those of others.
-    "raise_marks: locked(|access| { let era = era()?; set_era(era + 1) })? after Mark::ALL.into_iter().try_for_each(|of| \
-     change_carried(of, |carried, _| carried.max(time)))",
+    "raise_marks: locked(|access| after Mark::ALL.into_iter().try_for_each(|of| change_carried(of, |carried, _| carried.max(time)))?",
     // They spare the lock of the page, under which the era is looked at again.
     "read_page: without if era()? != 0",
     "read_page: without return Ok(()) in if era()? != 0",
@@ -28,7 +27,7 @@ pub const HARMLESS: &[&str] = &[
     "draw: without if reserved - end < mark::last_part(flush_time()) && is_due(reserved)",
     "renew_locked: without settle_locked(of)?",
     // The first step makes an ID, which is thrown away.
-    "draw: if word == Word::default() && mark::begins_without_mark(word, start(Mark::Draws)?) after let Step::Made(state, id)",
+    "draw: if word == T::State::default() && mark::begins_without_mark(word, start(Mark::Draws)?) after let Ok((state, id))",
     // What the process knows is its own.
     "raise_floor: if reserved(Mark::Horizons)? < floor after let known",
     // An extension that is not needed finds that.
@@ -43,7 +42,7 @@ pub const HARMLESS: &[&str] = &[
     "renew_locked: settle_locked(of)? after let Some(need)",
     "renew_locked: let Some(need) after let reserved",
     // Only the holder of the lock changes the era.
-    "set_marks_locked: for Mark::ALL after let era",
+    "set_marks_locked: for of in Mark::ALL after let era",
     // Until the reservation is stored again, no ID leaves, and whoever raises the start looks at the reservation again.
     "set_marks_locked: if durable(of)? > new after let start",
     "set_marks_locked: set_start(of, era, start.min(new))? after if of == Mark::Draws",

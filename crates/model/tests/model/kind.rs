@@ -1,6 +1,6 @@
 //! The types whose IDs the backends draw, with their own ticks and steps.
 
-use scru_ids::{Context, GeneratedId, OnClockRollback, Scru64, Scru128, SortableId, State, Step, Ulidflake};
+use scru_ids::{Context, GeneratedId, OnClockRollback, Scru64, Scru128, SortableId, Ulidflake};
 use scru_server::mark;
 
 use crate::Bounds;
@@ -60,7 +60,7 @@ impl Kind {
         fn of<T: Shared>(bounds: &Bounds, node: usize, now: i64) -> u64 {
             let settings = T::settings(bounds, node);
             match T::step(0, &Context { now, on_clock_rollback: OnClockRollback::Error, settings }, &mut Random) {
-                Step::Made(word, _) => word,
+                Ok((word, _)) => word,
                 _ => 0,
             }
         }
@@ -79,10 +79,8 @@ impl Kind {
 /// A step of a private generator from its last state, at or above a time: its state, and the tick of the ID.
 pub(crate) fn private_step(state: u128, from: i64, now: i64) -> Option<(u128, (i64, i64))> {
     let context = Context { now, on_clock_rollback: OnClockRollback::Reset, settings: () };
-    match mark::private_step::<Scru128>(State::unpack(state), from, &context, &mut Random) {
-        Step::Made(state, id) => {
-            Some((state.pack(), (Scru128::TICKS.start(id.tick()), mark::end::<Scru128>(id.tick()))))
-        }
+    match mark::private_step::<Scru128>(state, from, &context, &mut Random) {
+        Ok((state, id)) => Some((state, (Scru128::TICKS.start(id.tick()), mark::end::<Scru128>(id.tick())))),
         _ => None,
     }
 }

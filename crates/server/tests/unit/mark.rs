@@ -16,17 +16,15 @@ fn context<T: GeneratedId>(now: i64, on_clock_rollback: OnClockRollback) -> Cont
 }
 
 /// The start of the tick of the ID that a step makes at noon, as the time after noon, or what the step does instead.
-fn stepped<T: GeneratedId>(word: Word<T>, start: i64, arrived: i64) -> Result<i64, Step<T>> {
+fn stepped<T: GeneratedId>(word: T::State, start: i64, arrived: i64) -> Result<i64, NoId> {
     let (context, mut rng) = (context::<T>(NOON, OnClockRollback::Reset), StdRng::seed_from_u64(1));
-    match step::<T>(word, NOON + start, NOON + arrived, &context, &mut rng) {
-        Step::Made(_, id) => Ok(T::TICKS.start(id.tick()) - NOON),
-        other => Err(other),
-    }
+    let step = step::<T>(word, NOON + start, NOON + arrived, &context, &mut rng);
+    step.map(|(_, id)| T::TICKS.start(id.tick()) - NOON)
 }
 
 /// The last state of the tick that starts at a time after noon.
-fn last<T: GeneratedId>(start: i64) -> Word<T> {
-    T::state_after(T::TICKS.nearest(NOON + start), &mut StdRng::seed_from_u64(1)).pack()
+fn last<T: GeneratedId>(start: i64) -> T::State {
+    T::state_after(T::TICKS.nearest(NOON + start), &mut StdRng::seed_from_u64(1))
 }
 
 #[test]
@@ -45,7 +43,7 @@ fn a_step_continues_in_the_tick_of_the_start_or_a_later_one() {
     assert_eq!(stepped::<Scru64>(0, TICK, 0), Ok(TICK));
     assert_eq!(stepped::<Scru64>(last::<Scru64>(-TICK), TICK, 0), Ok(TICK), "a word below the start");
     assert_eq!(stepped::<Scru64>(last::<Scru64>(TICK), TICK, 0), Ok(2 * TICK), "a word above the start");
-    assert_eq!(stepped::<Ulidflake>(0, 5_000, 0), Err(Step::Wait(NOON + 5_000)));
+    assert_eq!(stepped::<Ulidflake>(0, 5_000, 0), Err(NoId::Wait(NOON + 5_000)));
     assert_eq!(stepped::<Scru128>(0, 9 * SECOND, 0), Ok(9 * SECOND));
 }
 
@@ -54,34 +52,32 @@ fn a_step_waits_for_a_start_up_to_ten_seconds_ahead() {
     // The last tick that starts at most a second ahead, and the next one.
     let (near, far) = (3 * TICK, 4 * TICK);
     assert_eq!(stepped::<Scru64>(0, far - 1, 0), Ok(near), "not 1 s ahead of the start");
-    assert_eq!(stepped::<Scru64>(0, far, 0), Err(Step::Wait(NOON + far - SECOND)));
-    assert_eq!(stepped::<Scru64>(0, 40 * TICK - 1, 0), Err(Step::Wait(NOON + 39 * TICK - SECOND)));
-    assert_eq!(stepped::<Scru64>(0, 40 * TICK, 0), Err(Step::Refused(Refusal::BehindMark(10_240_000))));
+    assert_eq!(stepped::<Scru64>(0, far, 0), Err(NoId::Wait(NOON + far - SECOND)));
+    assert_eq!(stepped::<Scru64>(0, 40 * TICK - 1, 0), Err(NoId::Wait(NOON + 39 * TICK - SECOND)));
+    assert_eq!(stepped::<Scru64>(0, 40 * TICK, 0), Err(NoId::Refused(Refusal::BehindMark(10_240_000))));
     assert_eq!(stepped::<Scru128>(0, 10 * SECOND, 0), Ok(10 * SECOND));
-    assert_eq!(stepped::<Scru128>(0, 10 * SECOND + 1_000, 0), Err(Step::Refused(Refusal::BehindMark(10_001_000))));
+    assert_eq!(stepped::<Scru128>(0, 10 * SECOND + 1_000, 0), Err(NoId::Refused(Refusal::BehindMark(10_001_000))));
 }
 
 #[test]
 fn a_step_waits_until_the_clock_reaches_what_has_arrived() {
     assert_eq!(stepped::<Scru128>(0, 0, 0), Ok(0));
-    assert_eq!(stepped::<Scru128>(0, 0, 1), Err(Step::Wait(NOON + 1)));
-    assert_eq!(stepped::<Scru128>(0, 0, 10 * SECOND), Err(Step::Wait(NOON + 10 * SECOND)));
-    assert_eq!(stepped::<Scru128>(0, 0, 10 * SECOND + 1), Err(Step::Refused(Refusal::BehindMark(10_000_001))));
+    assert_eq!(stepped::<Scru128>(0, 0, 1), Err(NoId::Wait(NOON + 1)));
+    assert_eq!(stepped::<Scru128>(0, 0, 10 * SECOND), Err(NoId::Wait(NOON + 10 * SECOND)));
+    assert_eq!(stepped::<Scru128>(0, 0, 10 * SECOND + 1), Err(NoId::Refused(Refusal::BehindMark(10_000_001))));
 }
 
 #[test]
 fn the_clock_of_a_private_generator_reads_at_least_the_start() {
     let step = |ahead, on_clock_rollback| {
         let (context, mut rng) = (context::<Scru128>(NOON, on_clock_rollback), StdRng::seed_from_u64(1));
-        match private_step::<Scru128>(Default::default(), NOON + ahead, &context, &mut rng) {
-            Step::Made(_, id) => Ok(Scru128::TICKS.start(id.tick()) - NOON),
-            other => Err(other),
-        }
+        let step = private_step::<Scru128>(0, NOON + ahead, &context, &mut rng);
+        step.map(|(_, id)| Scru128::TICKS.start(id.tick()) - NOON)
     };
     assert_eq!(step(-SECOND, OnClockRollback::Error), Ok(0));
     assert_eq!(step(10 * SECOND, OnClockRollback::Error), Ok(10 * SECOND));
-    let refused = Step::Refused(Refusal::ClockMovedBack(10_000_001));
-    assert_eq!(step(10 * SECOND + 1, OnClockRollback::Error), Err(refused));
+    let refused = Refusal::ClockMovedBack(10_000_001);
+    assert_eq!(step(10 * SECOND + 1, OnClockRollback::Error), Err(NoId::Refused(refused)));
     assert_eq!(step(3_600 * SECOND, OnClockRollback::Reset), Ok(3_600 * SECOND));
 }
 
@@ -106,7 +102,7 @@ fn a_forecast_adds_all_waits_of_a_draw() {
     assert_eq!(forecast_of(0, 60 * SECOND, 5 * SECOND), (5 * SECOND, Some(Refusal::BehindMark(55_000_000))));
     let word = last::<Ulidflake>(3 * SECOND);
     assert_eq!(forecast_of(word, 0, 0), (0, Some(Refusal::ClockMovedBack(3_000_000))));
-    assert_eq!(forecast::<Ulidflake>(NOON, |_| Step::Wait(NOON)), (0, None), "a wait of no time");
+    assert_eq!(forecast::<Ulidflake>(NOON, |_| Err(NoId::Wait(NOON))), (0, None), "a wait of no time");
 }
 
 #[test]
@@ -133,14 +129,14 @@ fn check<T: GeneratedId>(time: i64, now: i64) {
     let state = before::<T>(time, &mut rng);
     assert!(T::state_tick(state) <= T::TICKS.max && end::<T>(T::TICKS.nearest(time)) >= T::TICKS.epoch, "{time}");
     let strict = context::<T>(now, OnClockRollback::Error);
-    for word in [Word::<T>::default(), state.pack()] {
+    for word in [T::State::default(), state] {
         for (start, arrived) in [(time, 0), (0, time), (time, time)] {
-            if let Step::Made(_, id) = step::<T>(word, start, arrived, &strict, &mut rng) {
+            if let Ok((_, id)) = step::<T>(word, start, arrived, &strict, &mut rng) {
                 assert!(end::<T>(id.tick()) > start && arrived <= now, "{time}");
             }
         }
     }
-    if let Step::Made(_, id) = private_step::<T>(state, time, &context::<T>(now, OnClockRollback::Reset), &mut rng) {
+    if let Ok((_, id)) = private_step::<T>(state, time, &context::<T>(now, OnClockRollback::Reset), &mut rng) {
         assert!(end::<T>(id.tick()) > time, "{time}");
     }
 }
