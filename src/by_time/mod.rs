@@ -85,7 +85,7 @@ pub fn support_of_timestamp<T: StoredId>(call: Call) -> Result<Datum, Error> {
 }
 
 /// `T_time_support(internal) → internal`: the support function of `T_lt_timestamptz`, `timestamptz_lt_T`, the functions of the
-/// other operators; and `T_range_support(internal) → internal`: that of `T_contained_by_range` and `T_range_contains`
+/// other operators, `T_contained_by_range` and `T_range_contains`
 pub fn support<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let request = call.datum(0).cast_mut_ptr::<Node>();
     // SAFETY: the server passes a support request, whose tag identifies the struct.
