@@ -5,7 +5,7 @@ use core::cmp::Ordering;
 use pgrx::pg_sys;
 use scru_ids::{SortableId, core_registry, encrypted_registry, id_systems, registry};
 
-use crate::by_time::{self, range, selectivity, time_compare, time_statistics};
+use crate::by_time::{self, condition, range, selectivity, time_compare, time_of_id, time_statistics};
 use crate::call::stored::{StoredDatum, StoredId};
 use crate::call::{guarded, raw};
 use crate::draw::{admin, generate, node};
@@ -123,7 +123,7 @@ macro_rules! sql_type {
                 guarded [$name _in_range] window::in_range::<Id>;
 
                 guarded [$name _typanalyze] time_statistics::request::<Id>;
-                guarded [$name _timestamp_support] by_time::support_of_timestamp::<Id>;
+                guarded [$name _timestamp_support] |call| time_of_id::support::<Id>(call, condition::on_time::<Id>);
                 guarded [$name _date] time::date::<Id>;
                 guarded [$name _time_encoder] time::encode::<Id>;
                 guarded [$name _time_decoder] time::decode::<Id>;

@@ -10,11 +10,10 @@ use core::mem::offset_of;
 
 use pgrx::pg_sys::{self, Datum, GISTENTRY, OffsetNumber};
 use scru_ids::Stored;
-use scru_server::time_compare::first_and_last;
 
 use crate::call::Call;
 use crate::call::error::Error;
-use crate::call::stored::{StoredDatum, StoredId, distance};
+use crate::call::stored::{StoredDatum, StoredId};
 use crate::pg::datum;
 
 /// The length of the longest ID, in bytes.
@@ -76,6 +75,7 @@ impl<T: StoredId> Key<T> {
     /// How much the range grows if it has to contain another.
     fn growth(self, other: Self) -> f64 {
         let both = self.with(other);
+        let distance = |low: T::Stored, high: T::Stored| high.head().saturating_sub(low.head()) as f64;
         distance(both.low, self.low) + distance(self.high, both.high)
     }
 
@@ -104,8 +104,8 @@ pub fn consistent<T: StoredId>(call: Call) -> Result<Datum, Error> {
     };
     let strategy = call.int2(2) as u32;
     let matches = if strategy == pg_sys::RTContainedByStrategyNumber {
-        let (first, last): (T, T) = first_and_last(call.tstzrange(1));
-        first <= last && key.high >= first.to_stored() && key.low <= last.to_stored()
+        let &(first, last) = call.ids_in_range::<T>(1)?;
+        first <= last && key.high >= first && key.low <= last
     } else {
         key.may_satisfy(strategy, call.stored::<T>(1))
     };
