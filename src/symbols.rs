@@ -5,7 +5,7 @@ use core::cmp::Ordering;
 use pgrx::pg_sys;
 use scru_ids::{SortableId, core_registry, encrypted_registry, id_systems, registry};
 
-use crate::by_time::{self, range, selectivity, time_compare, time_statistics};
+use crate::by_time::{self, condition, range, selectivity, time_compare, time_of_id, time_statistics};
 use crate::call::stored::{StoredDatum, StoredId};
 use crate::call::{guarded, raw};
 use crate::draw::{admin, generate, node};
@@ -13,7 +13,7 @@ use crate::feed::{guard, reader};
 use crate::pg::process::PerProcess;
 use crate::shared::id_type::{self, Process, Type};
 use crate::values::{
-    brin, casts, compare, encryption, fields, gin, gist, hash, inspect, io, prefixed, snowflake, sort, time, window,
+    casts, compare, encryption, fields, gin, gist, hash, inspect, io, prefixed, snowflake, sort, time, window,
 };
 
 /// Exports functions, each under the symbol of its parts, with the `Pg_finfo_record` that declares its calling convention. `guarded`
@@ -74,7 +74,6 @@ macro_rules! system {
                 guarded [$name _range_upper] range::upper::<Id>;
                 guarded [$name _contained_by_range] |call| range::is_within::<Id>(call, 0, 1);
                 guarded [$name _range_contains] |call| range::is_within::<Id>(call, 1, 0);
-                guarded [$name _range_support] by_time::support::<Id>;
                 guarded [$name _ineqsel] selectivity::of_operator::<Id>;
 
                 guarded [$name _horizon] reader::horizon::<Id>;
@@ -106,10 +105,8 @@ macro_rules! sql_type {
                 raw [$name _ge] |call| compare::test::<Id>(call, Ordering::is_ge);
                 raw [$name _cmp] compare::cmp::<Id>;
                 guarded [$name _sortsupport] sort::support::<Id>;
-                guarded [$name _skipsupport] sort::skip_support::<Id>;
                 raw [$name _hash] hash::hash::<Id>;
                 raw [$name _hash_extended] hash::hash_extended::<Id>;
-                raw [$name _distance] brin::distance::<Id>;
 
                 guarded [$name _gin_extract_value] gin::extract_value;
                 guarded [$name _gin_extract_query] gin::extract_query::<Id>;
@@ -123,16 +120,14 @@ macro_rules! sql_type {
                 guarded [$name _gist_picksplit] gist::picksplit::<Id>;
                 guarded [$name _gist_same] gist::same::<Id>;
                 guarded [$name _gist_fetch] gist::fetch::<Id>;
-                guarded [$name _gist_sortsupport] gist::sort_support::<Id>;
                 guarded [$name _in_range] window::in_range::<Id>;
 
                 guarded [$name _typanalyze] time_statistics::request::<Id>;
-                guarded [$name _timestamp_support] by_time::support_of_timestamp::<Id>;
+                guarded [$name _timestamp_support] |call| time_of_id::support::<Id>(call, condition::on_time::<Id>);
                 guarded [$name _date] time::date::<Id>;
                 guarded [$name _time_encoder] time::encode::<Id>;
                 guarded [$name _time_decoder] time::decode::<Id>;
 
-                guarded [$name _to_bytea] io::send::<Id>;
                 guarded [$name _from_bytea] |call| io::from_bytes::<Id>(call.varlena(0));
                 guarded [$name _from_text] |call| io::parse::<Id>(call.varlena(0));
                 guarded [$name _from_bigint] casts::from_bigint::<Id>;

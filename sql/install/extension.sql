@@ -126,21 +126,8 @@ BEGIN
         END IF;
         IF t.typbyval AND NOT EXISTS (SELECT FROM pg_amproc WHERE amprocfamily = t.btree AND amprocnum = 6) THEN
             EXECUTE format(
-                $sql$
-                    CREATE FUNCTION scru_internal.%2$s_skipsupport(internal) RETURNS void
-                        AS 'MODULE_PATHNAME', '%2$s_skipsupport' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-                    COMMENT ON FUNCTION scru_internal.%2$s_skipsupport(internal) IS 'internal: skip support';
-                    ALTER OPERATOR FAMILY %1$s.%2$s_ops USING btree
-                        ADD FUNCTION 6 (%1$s.%2$s, %1$s.%2$s) scru_internal.%2$s_skipsupport(internal);
-                $sql$, t.schema, t.name);
-            -- A function that an extension script creates is already a member.
-            IF NOT EXISTS (
-                SELECT FROM pg_depend
-                WHERE classid = 'pg_proc'::regclass AND deptype = 'e'
-                    AND objid = to_regprocedure(format('scru_internal.%s_skipsupport(internal)', t.name))
-            ) THEN
-                EXECUTE format('ALTER EXTENSION scru ADD FUNCTION scru_internal.%s_skipsupport(internal)', t.name);
-            END IF;
+                'ALTER OPERATOR FAMILY %1$s.%2$s_ops USING btree ADD FUNCTION 6 (%1$s.%2$s, %1$s.%2$s) btint8skipsupport(internal)',
+                t.schema, t.name);
             RETURN NEXT t.name || ': skip support';
         END IF;
     END LOOP;

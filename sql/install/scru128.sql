@@ -162,9 +162,6 @@ COMMENT ON OPERATOR FAMILY scru128_ops USING hash IS 'equality by hash';
 
 ------------------------------------------------------------------------------------------------------------------ brin
 
-CREATE FUNCTION scru_internal.scru128_distance(scru128, scru128) RETURNS double precision
-    AS 'MODULE_PATHNAME', 'scru128_distance' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-
 CREATE OPERATOR CLASS scru128_minmax_ops DEFAULT FOR TYPE scru128 USING brin AS
     OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
     FUNCTION 1 brin_minmax_opcinfo(internal),
@@ -179,7 +176,7 @@ CREATE OPERATOR CLASS scru128_minmax_multi_ops FOR TYPE scru128 USING brin AS
     FUNCTION 3 brin_minmax_multi_consistent(internal, internal, internal, integer),
     FUNCTION 4 brin_minmax_multi_union(internal, internal, internal),
     FUNCTION 5 brin_minmax_multi_options(internal),
-    FUNCTION 11 scru_internal.scru128_distance(scru128, scru128);
+    FUNCTION 11 brin_minmax_multi_distance_uuid(internal, internal);
 
 CREATE OPERATOR CLASS scru128_bloom_ops FOR TYPE scru128 USING brin AS
     OPERATOR 1 =,
@@ -190,7 +187,6 @@ CREATE OPERATOR CLASS scru128_bloom_ops FOR TYPE scru128 USING brin AS
     FUNCTION 5 brin_bloom_options(internal),
     FUNCTION 11 scru_internal.scru128_hash(scru128);
 
-COMMENT ON FUNCTION scru_internal.scru128_distance(scru128, scru128) IS 'internal: distance of the first scru128 to the second, for BRIN minmax-multi';
 COMMENT ON OPERATOR CLASS scru128_minmax_ops USING brin IS 'smallest and largest ID of each block range';
 COMMENT ON OPERATOR FAMILY scru128_minmax_ops USING brin IS 'smallest and largest ID of each block range';
 COMMENT ON OPERATOR CLASS scru128_minmax_multi_ops USING brin IS 'several intervals of IDs of each block range';
@@ -311,7 +307,7 @@ CREATE OPERATOR pg_catalog.>= (
 );
 
 COMMENT ON FUNCTION scru_internal.scru128_time_bound(timestamptz, text) IS 'internal: nearest scru128 that satisfies a comparison with a time; NULL if there is none';
-COMMENT ON FUNCTION scru_internal.scru128_time_support(internal) IS 'internal: planner support: rewrites a comparison with a time to a comparison of IDs';
+COMMENT ON FUNCTION scru_internal.scru128_time_support(internal) IS 'internal: planner support: rewrites a comparison with a time or a range of times to comparisons of IDs';
 COMMENT ON FUNCTION scru_internal.scru128_lt_timestamptz(scru128, timestamptz) IS 'internal: implementation of < operator';
 COMMENT ON FUNCTION scru_internal.timestamptz_lt_scru128(timestamptz, scru128) IS 'internal: implementation of < operator';
 COMMENT ON OPERATOR pg_catalog.< (scru128, timestamptz) IS 'less than, by time';
@@ -336,15 +332,12 @@ CREATE FUNCTION scru_internal.scru128_range_lower(tstzrange) RETURNS scru128
 CREATE FUNCTION scru_internal.scru128_range_upper(tstzrange) RETURNS scru128
     AS 'MODULE_PATHNAME', 'scru128_range_upper' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 
-CREATE FUNCTION scru_internal.scru128_range_support(internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'scru128_range_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
 CREATE FUNCTION scru_internal.scru128_contained_by_range(scru128, scru_internal.scru_tstzrange) RETURNS boolean
     AS 'MODULE_PATHNAME', 'scru128_contained_by_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-    SUPPORT scru_internal.scru128_range_support;
+    SUPPORT scru_internal.scru128_time_support;
 CREATE FUNCTION scru_internal.scru128_range_contains(scru_internal.scru_tstzrange, scru128) RETURNS boolean
     AS 'MODULE_PATHNAME', 'scru128_range_contains' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-    SUPPORT scru_internal.scru128_range_support;
+    SUPPORT scru_internal.scru128_time_support;
 
 CREATE OPERATOR pg_catalog.<@ (
     LEFTARG = scru128, RIGHTARG = scru_internal.scru_tstzrange, FUNCTION = scru_internal.scru128_contained_by_range,
@@ -357,7 +350,6 @@ CREATE OPERATOR pg_catalog.@> (
 
 COMMENT ON FUNCTION scru_internal.scru128_range_lower(tstzrange) IS 'internal: first scru128 in a range of time; the largest of all if there is none';
 COMMENT ON FUNCTION scru_internal.scru128_range_upper(tstzrange) IS 'internal: last scru128 in a range of time; the smallest of all if there is none';
-COMMENT ON FUNCTION scru_internal.scru128_range_support(internal) IS 'internal: planner support: rewrites a range of time to two bounds on the ID';
 COMMENT ON FUNCTION scru_internal.scru128_contained_by_range(scru128, scru_internal.scru_tstzrange) IS 'internal: implementation of <@ operator';
 COMMENT ON FUNCTION scru_internal.scru128_range_contains(scru_internal.scru_tstzrange, scru128) IS 'internal: implementation of @> operator';
 COMMENT ON OPERATOR pg_catalog.<@ (scru128, scru_internal.scru_tstzrange) IS 'time of creation is in the range';
@@ -443,8 +435,6 @@ CREATE FUNCTION scru_internal.scru128_gist_same(bytea, bytea, internal) RETURNS 
     AS 'MODULE_PATHNAME', 'scru128_gist_same' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru_internal.scru128_gist_fetch(internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'scru128_gist_fetch' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION scru_internal.scru128_gist_sortsupport(internal) RETURNS void
-    AS 'MODULE_PATHNAME', 'scru128_gist_sortsupport' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 -- The strategy numbers are those of stratnum.h, so that PostgreSQL 18 and later can use gist_translate_cmptype_common().
 CREATE OPERATOR CLASS scru128_gist_ops DEFAULT FOR TYPE scru128 USING gist AS
@@ -457,7 +447,7 @@ CREATE OPERATOR CLASS scru128_gist_ops DEFAULT FOR TYPE scru128 USING gist AS
     FUNCTION 6 scru_internal.scru128_gist_picksplit(internal, internal),
     FUNCTION 7 scru_internal.scru128_gist_same(bytea, bytea, internal),
     FUNCTION 9 scru_internal.scru128_gist_fetch(internal),
-    FUNCTION 11 scru_internal.scru128_gist_sortsupport(internal),
+    FUNCTION 11 bytea_sortsupport(internal),
     STORAGE bytea;
 
 COMMENT ON FUNCTION scru_internal.scru128_gist_consistent(internal, scru128, smallint, oid, internal) IS 'internal: GiST support';
@@ -467,19 +457,15 @@ COMMENT ON FUNCTION scru_internal.scru128_gist_penalty(internal, internal, inter
 COMMENT ON FUNCTION scru_internal.scru128_gist_picksplit(internal, internal) IS 'internal: GiST support';
 COMMENT ON FUNCTION scru_internal.scru128_gist_same(bytea, bytea, internal) IS 'internal: GiST support';
 COMMENT ON FUNCTION scru_internal.scru128_gist_fetch(internal) IS 'internal: GiST support';
-COMMENT ON FUNCTION scru_internal.scru128_gist_sortsupport(internal) IS 'internal: GiST sort support';
 COMMENT ON OPERATOR CLASS scru128_gist_ops USING gist IS 'equality, order and time, for exclusion constraints and temporal keys';
 COMMENT ON OPERATOR FAMILY scru128_gist_ops USING gist IS 'equality, order and time';
 
 ----------------------------------------------------------------------------------------------------------------- casts
 
-CREATE FUNCTION scru_internal.scru128_to_bytea(scru128) RETURNS bytea
-    AS 'MODULE_PATHNAME', 'scru128_to_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru_internal.scru128_from_bytea(bytea) RETURNS scru128
     AS 'MODULE_PATHNAME', 'scru128_from_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE CAST (scru128 AS bytea) WITH FUNCTION scru_internal.scru128_to_bytea(scru128);
+CREATE CAST (scru128 AS bytea) WITH FUNCTION scru_internal.scru128_send(scru128);
 CREATE CAST (bytea AS scru128) WITH FUNCTION scru_internal.scru128_from_bytea(bytea);
-COMMENT ON FUNCTION scru_internal.scru128_to_bytea(scru128) IS 'internal: the 16 big-endian bytes of a scru128';
 COMMENT ON FUNCTION scru_internal.scru128_from_bytea(bytea) IS 'internal: the scru128 of 16 big-endian bytes';
 COMMENT ON CAST (scru128 AS bytea) IS 'the 16 big-endian bytes';
 COMMENT ON CAST (bytea AS scru128) IS 'from 16 big-endian bytes';

@@ -162,9 +162,6 @@ COMMENT ON OPERATOR FAMILY scru160_ops USING hash IS 'equality by hash';
 
 ------------------------------------------------------------------------------------------------------------------ brin
 
-CREATE FUNCTION scru_internal.scru160_distance(scru160, scru160) RETURNS double precision
-    AS 'MODULE_PATHNAME', 'scru160_distance' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-
 CREATE OPERATOR CLASS scru160_minmax_ops DEFAULT FOR TYPE scru160 USING brin AS
     OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
     FUNCTION 1 brin_minmax_opcinfo(internal),
@@ -179,7 +176,7 @@ CREATE OPERATOR CLASS scru160_minmax_multi_ops FOR TYPE scru160 USING brin AS
     FUNCTION 3 brin_minmax_multi_consistent(internal, internal, internal, integer),
     FUNCTION 4 brin_minmax_multi_union(internal, internal, internal),
     FUNCTION 5 brin_minmax_multi_options(internal),
-    FUNCTION 11 scru_internal.scru160_distance(scru160, scru160);
+    FUNCTION 11 brin_minmax_multi_distance_uuid(internal, internal);
 
 CREATE OPERATOR CLASS scru160_bloom_ops FOR TYPE scru160 USING brin AS
     OPERATOR 1 =,
@@ -190,7 +187,6 @@ CREATE OPERATOR CLASS scru160_bloom_ops FOR TYPE scru160 USING brin AS
     FUNCTION 5 brin_bloom_options(internal),
     FUNCTION 11 scru_internal.scru160_hash(scru160);
 
-COMMENT ON FUNCTION scru_internal.scru160_distance(scru160, scru160) IS 'internal: distance of the first scru160 to the second, for BRIN minmax-multi';
 COMMENT ON OPERATOR CLASS scru160_minmax_ops USING brin IS 'smallest and largest ID of each block range';
 COMMENT ON OPERATOR FAMILY scru160_minmax_ops USING brin IS 'smallest and largest ID of each block range';
 COMMENT ON OPERATOR CLASS scru160_minmax_multi_ops USING brin IS 'several intervals of IDs of each block range';
@@ -311,7 +307,7 @@ CREATE OPERATOR pg_catalog.>= (
 );
 
 COMMENT ON FUNCTION scru_internal.scru160_time_bound(timestamptz, text) IS 'internal: nearest scru160 that satisfies a comparison with a time; NULL if there is none';
-COMMENT ON FUNCTION scru_internal.scru160_time_support(internal) IS 'internal: planner support: rewrites a comparison with a time to a comparison of IDs';
+COMMENT ON FUNCTION scru_internal.scru160_time_support(internal) IS 'internal: planner support: rewrites a comparison with a time or a range of times to comparisons of IDs';
 COMMENT ON FUNCTION scru_internal.scru160_lt_timestamptz(scru160, timestamptz) IS 'internal: implementation of < operator';
 COMMENT ON FUNCTION scru_internal.timestamptz_lt_scru160(timestamptz, scru160) IS 'internal: implementation of < operator';
 COMMENT ON OPERATOR pg_catalog.< (scru160, timestamptz) IS 'less than, by time';
@@ -336,15 +332,12 @@ CREATE FUNCTION scru_internal.scru160_range_lower(tstzrange) RETURNS scru160
 CREATE FUNCTION scru_internal.scru160_range_upper(tstzrange) RETURNS scru160
     AS 'MODULE_PATHNAME', 'scru160_range_upper' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 
-CREATE FUNCTION scru_internal.scru160_range_support(internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'scru160_range_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
 CREATE FUNCTION scru_internal.scru160_contained_by_range(scru160, scru_internal.scru_tstzrange) RETURNS boolean
     AS 'MODULE_PATHNAME', 'scru160_contained_by_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-    SUPPORT scru_internal.scru160_range_support;
+    SUPPORT scru_internal.scru160_time_support;
 CREATE FUNCTION scru_internal.scru160_range_contains(scru_internal.scru_tstzrange, scru160) RETURNS boolean
     AS 'MODULE_PATHNAME', 'scru160_range_contains' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-    SUPPORT scru_internal.scru160_range_support;
+    SUPPORT scru_internal.scru160_time_support;
 
 CREATE OPERATOR pg_catalog.<@ (
     LEFTARG = scru160, RIGHTARG = scru_internal.scru_tstzrange, FUNCTION = scru_internal.scru160_contained_by_range,
@@ -357,7 +350,6 @@ CREATE OPERATOR pg_catalog.@> (
 
 COMMENT ON FUNCTION scru_internal.scru160_range_lower(tstzrange) IS 'internal: first scru160 in a range of time; the largest of all if there is none';
 COMMENT ON FUNCTION scru_internal.scru160_range_upper(tstzrange) IS 'internal: last scru160 in a range of time; the smallest of all if there is none';
-COMMENT ON FUNCTION scru_internal.scru160_range_support(internal) IS 'internal: planner support: rewrites a range of time to two bounds on the ID';
 COMMENT ON FUNCTION scru_internal.scru160_contained_by_range(scru160, scru_internal.scru_tstzrange) IS 'internal: implementation of <@ operator';
 COMMENT ON FUNCTION scru_internal.scru160_range_contains(scru_internal.scru_tstzrange, scru160) IS 'internal: implementation of @> operator';
 COMMENT ON OPERATOR pg_catalog.<@ (scru160, scru_internal.scru_tstzrange) IS 'time of creation is in the range';
@@ -432,8 +424,6 @@ CREATE FUNCTION scru_internal.scru160_gist_same(bytea, bytea, internal) RETURNS 
     AS 'MODULE_PATHNAME', 'scru160_gist_same' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru_internal.scru160_gist_fetch(internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'scru160_gist_fetch' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION scru_internal.scru160_gist_sortsupport(internal) RETURNS void
-    AS 'MODULE_PATHNAME', 'scru160_gist_sortsupport' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 -- The strategy numbers are those of stratnum.h, so that PostgreSQL 18 and later can use gist_translate_cmptype_common().
 CREATE OPERATOR CLASS scru160_gist_ops DEFAULT FOR TYPE scru160 USING gist AS
@@ -446,7 +436,7 @@ CREATE OPERATOR CLASS scru160_gist_ops DEFAULT FOR TYPE scru160 USING gist AS
     FUNCTION 6 scru_internal.scru160_gist_picksplit(internal, internal),
     FUNCTION 7 scru_internal.scru160_gist_same(bytea, bytea, internal),
     FUNCTION 9 scru_internal.scru160_gist_fetch(internal),
-    FUNCTION 11 scru_internal.scru160_gist_sortsupport(internal),
+    FUNCTION 11 bytea_sortsupport(internal),
     STORAGE bytea;
 
 COMMENT ON FUNCTION scru_internal.scru160_gist_consistent(internal, scru160, smallint, oid, internal) IS 'internal: GiST support';
@@ -456,19 +446,15 @@ COMMENT ON FUNCTION scru_internal.scru160_gist_penalty(internal, internal, inter
 COMMENT ON FUNCTION scru_internal.scru160_gist_picksplit(internal, internal) IS 'internal: GiST support';
 COMMENT ON FUNCTION scru_internal.scru160_gist_same(bytea, bytea, internal) IS 'internal: GiST support';
 COMMENT ON FUNCTION scru_internal.scru160_gist_fetch(internal) IS 'internal: GiST support';
-COMMENT ON FUNCTION scru_internal.scru160_gist_sortsupport(internal) IS 'internal: GiST sort support';
 COMMENT ON OPERATOR CLASS scru160_gist_ops USING gist IS 'equality, order and time, for exclusion constraints and temporal keys';
 COMMENT ON OPERATOR FAMILY scru160_gist_ops USING gist IS 'equality, order and time';
 
 ----------------------------------------------------------------------------------------------------------------- casts
 
-CREATE FUNCTION scru_internal.scru160_to_bytea(scru160) RETURNS bytea
-    AS 'MODULE_PATHNAME', 'scru160_to_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru_internal.scru160_from_bytea(bytea) RETURNS scru160
     AS 'MODULE_PATHNAME', 'scru160_from_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE CAST (scru160 AS bytea) WITH FUNCTION scru_internal.scru160_to_bytea(scru160);
+CREATE CAST (scru160 AS bytea) WITH FUNCTION scru_internal.scru160_send(scru160);
 CREATE CAST (bytea AS scru160) WITH FUNCTION scru_internal.scru160_from_bytea(bytea);
-COMMENT ON FUNCTION scru_internal.scru160_to_bytea(scru160) IS 'internal: the 20 big-endian bytes of a scru160';
 COMMENT ON FUNCTION scru_internal.scru160_from_bytea(bytea) IS 'internal: the scru160 of 20 big-endian bytes';
 COMMENT ON CAST (scru160 AS bytea) IS 'the 20 big-endian bytes';
 COMMENT ON CAST (bytea AS scru160) IS 'from 20 big-endian bytes';

@@ -160,9 +160,6 @@ COMMENT ON OPERATOR FAMILY scru64_ops USING hash IS 'equality by hash';
 
 ------------------------------------------------------------------------------------------------------------------ brin
 
-CREATE FUNCTION scru_internal.scru64_distance(scru64, scru64) RETURNS double precision
-    AS 'MODULE_PATHNAME', 'scru64_distance' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-
 CREATE OPERATOR CLASS scru64_minmax_ops DEFAULT FOR TYPE scru64 USING brin AS
     OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
     FUNCTION 1 brin_minmax_opcinfo(internal),
@@ -177,7 +174,7 @@ CREATE OPERATOR CLASS scru64_minmax_multi_ops FOR TYPE scru64 USING brin AS
     FUNCTION 3 brin_minmax_multi_consistent(internal, internal, internal, integer),
     FUNCTION 4 brin_minmax_multi_union(internal, internal, internal),
     FUNCTION 5 brin_minmax_multi_options(internal),
-    FUNCTION 11 scru_internal.scru64_distance(scru64, scru64);
+    FUNCTION 11 brin_minmax_multi_distance_int8(internal, internal);
 
 CREATE OPERATOR CLASS scru64_bloom_ops FOR TYPE scru64 USING brin AS
     OPERATOR 1 =,
@@ -188,7 +185,6 @@ CREATE OPERATOR CLASS scru64_bloom_ops FOR TYPE scru64 USING brin AS
     FUNCTION 5 brin_bloom_options(internal),
     FUNCTION 11 scru_internal.scru64_hash(scru64);
 
-COMMENT ON FUNCTION scru_internal.scru64_distance(scru64, scru64) IS 'internal: distance of the first scru64 to the second, for BRIN minmax-multi';
 COMMENT ON OPERATOR CLASS scru64_minmax_ops USING brin IS 'smallest and largest ID of each block range';
 COMMENT ON OPERATOR FAMILY scru64_minmax_ops USING brin IS 'smallest and largest ID of each block range';
 COMMENT ON OPERATOR CLASS scru64_minmax_multi_ops USING brin IS 'several intervals of IDs of each block range';
@@ -305,7 +301,7 @@ CREATE OPERATOR pg_catalog.>= (
 );
 
 COMMENT ON FUNCTION scru_internal.scru64_time_bound(timestamptz, text) IS 'internal: nearest scru64 that satisfies a comparison with a time; NULL if there is none';
-COMMENT ON FUNCTION scru_internal.scru64_time_support(internal) IS 'internal: planner support: rewrites a comparison with a time to a comparison of IDs';
+COMMENT ON FUNCTION scru_internal.scru64_time_support(internal) IS 'internal: planner support: rewrites a comparison with a time or a range of times to comparisons of IDs';
 COMMENT ON FUNCTION scru_internal.scru64_lt_timestamptz(scru64, timestamptz) IS 'internal: implementation of < operator';
 COMMENT ON FUNCTION scru_internal.timestamptz_lt_scru64(timestamptz, scru64) IS 'internal: implementation of < operator';
 COMMENT ON OPERATOR pg_catalog.< (scru64, timestamptz) IS 'less than, by time';
@@ -330,15 +326,12 @@ CREATE FUNCTION scru_internal.scru64_range_lower(tstzrange) RETURNS scru64
 CREATE FUNCTION scru_internal.scru64_range_upper(tstzrange) RETURNS scru64
     AS 'MODULE_PATHNAME', 'scru64_range_upper' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 
-CREATE FUNCTION scru_internal.scru64_range_support(internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'scru64_range_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
 CREATE FUNCTION scru_internal.scru64_contained_by_range(scru64, scru_internal.scru_tstzrange) RETURNS boolean
     AS 'MODULE_PATHNAME', 'scru64_contained_by_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-    SUPPORT scru_internal.scru64_range_support;
+    SUPPORT scru_internal.scru64_time_support;
 CREATE FUNCTION scru_internal.scru64_range_contains(scru_internal.scru_tstzrange, scru64) RETURNS boolean
     AS 'MODULE_PATHNAME', 'scru64_range_contains' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-    SUPPORT scru_internal.scru64_range_support;
+    SUPPORT scru_internal.scru64_time_support;
 
 CREATE OPERATOR pg_catalog.<@ (
     LEFTARG = scru64, RIGHTARG = scru_internal.scru_tstzrange, FUNCTION = scru_internal.scru64_contained_by_range,
@@ -351,7 +344,6 @@ CREATE OPERATOR pg_catalog.@> (
 
 COMMENT ON FUNCTION scru_internal.scru64_range_lower(tstzrange) IS 'internal: first scru64 in a range of time; the largest of all if there is none';
 COMMENT ON FUNCTION scru_internal.scru64_range_upper(tstzrange) IS 'internal: last scru64 in a range of time; the smallest of all if there is none';
-COMMENT ON FUNCTION scru_internal.scru64_range_support(internal) IS 'internal: planner support: rewrites a range of time to two bounds on the ID';
 COMMENT ON FUNCTION scru_internal.scru64_contained_by_range(scru64, scru_internal.scru_tstzrange) IS 'internal: implementation of <@ operator';
 COMMENT ON FUNCTION scru_internal.scru64_range_contains(scru_internal.scru_tstzrange, scru64) IS 'internal: implementation of @> operator';
 COMMENT ON OPERATOR pg_catalog.<@ (scru64, scru_internal.scru_tstzrange) IS 'time of creation is in the range';
@@ -437,8 +429,6 @@ CREATE FUNCTION scru_internal.scru64_gist_same(bytea, bytea, internal) RETURNS i
     AS 'MODULE_PATHNAME', 'scru64_gist_same' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru_internal.scru64_gist_fetch(internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'scru64_gist_fetch' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION scru_internal.scru64_gist_sortsupport(internal) RETURNS void
-    AS 'MODULE_PATHNAME', 'scru64_gist_sortsupport' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 -- The strategy numbers are those of stratnum.h, so that PostgreSQL 18 and later can use gist_translate_cmptype_common().
 CREATE OPERATOR CLASS scru64_gist_ops DEFAULT FOR TYPE scru64 USING gist AS
@@ -451,7 +441,7 @@ CREATE OPERATOR CLASS scru64_gist_ops DEFAULT FOR TYPE scru64 USING gist AS
     FUNCTION 6 scru_internal.scru64_gist_picksplit(internal, internal),
     FUNCTION 7 scru_internal.scru64_gist_same(bytea, bytea, internal),
     FUNCTION 9 scru_internal.scru64_gist_fetch(internal),
-    FUNCTION 11 scru_internal.scru64_gist_sortsupport(internal),
+    FUNCTION 11 bytea_sortsupport(internal),
     STORAGE bytea;
 
 COMMENT ON FUNCTION scru_internal.scru64_gist_consistent(internal, scru64, smallint, oid, internal) IS 'internal: GiST support';
@@ -461,19 +451,15 @@ COMMENT ON FUNCTION scru_internal.scru64_gist_penalty(internal, internal, intern
 COMMENT ON FUNCTION scru_internal.scru64_gist_picksplit(internal, internal) IS 'internal: GiST support';
 COMMENT ON FUNCTION scru_internal.scru64_gist_same(bytea, bytea, internal) IS 'internal: GiST support';
 COMMENT ON FUNCTION scru_internal.scru64_gist_fetch(internal) IS 'internal: GiST support';
-COMMENT ON FUNCTION scru_internal.scru64_gist_sortsupport(internal) IS 'internal: GiST sort support';
 COMMENT ON OPERATOR CLASS scru64_gist_ops USING gist IS 'equality, order and time, for exclusion constraints and temporal keys';
 COMMENT ON OPERATOR FAMILY scru64_gist_ops USING gist IS 'equality, order and time';
 
 ----------------------------------------------------------------------------------------------------------------- casts
 
-CREATE FUNCTION scru_internal.scru64_to_bytea(scru64) RETURNS bytea
-    AS 'MODULE_PATHNAME', 'scru64_to_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru_internal.scru64_from_bytea(bytea) RETURNS scru64
     AS 'MODULE_PATHNAME', 'scru64_from_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE CAST (scru64 AS bytea) WITH FUNCTION scru_internal.scru64_to_bytea(scru64);
+CREATE CAST (scru64 AS bytea) WITH FUNCTION scru_internal.scru64_send(scru64);
 CREATE CAST (bytea AS scru64) WITH FUNCTION scru_internal.scru64_from_bytea(bytea);
-COMMENT ON FUNCTION scru_internal.scru64_to_bytea(scru64) IS 'internal: the 8 big-endian bytes of a scru64';
 COMMENT ON FUNCTION scru_internal.scru64_from_bytea(bytea) IS 'internal: the scru64 of 8 big-endian bytes';
 COMMENT ON CAST (scru64 AS bytea) IS 'the 8 big-endian bytes';
 COMMENT ON CAST (bytea AS scru64) IS 'from 8 big-endian bytes';

@@ -159,7 +159,7 @@ CREATE OPERATOR >= (
 );
 
 COMMENT ON FUNCTION scru_internal.uuidv7_time_bound(timestamptz, text) IS 'internal: uuidv7 with which a comparison with a time compares';
-COMMENT ON FUNCTION scru_internal.uuidv7_time_support(internal) IS 'internal: planner support: rewrites a comparison with a time to a comparison of IDs';
+COMMENT ON FUNCTION scru_internal.uuidv7_time_support(internal) IS 'internal: planner support: rewrites a comparison with a time or a range of times to comparisons of IDs';
 COMMENT ON FUNCTION scru_internal.uuidv7_lt_timestamptz(uuid, timestamptz) IS 'internal: implementation of < operator';
 COMMENT ON FUNCTION scru_internal.timestamptz_lt_uuidv7(timestamptz, uuid) IS 'internal: implementation of < operator';
 COMMENT ON OPERATOR < (uuid, timestamptz) IS 'less than, by time';
@@ -184,15 +184,12 @@ CREATE FUNCTION scru_internal.uuidv7_range_lower(tstzrange) RETURNS uuid
 CREATE FUNCTION scru_internal.uuidv7_range_upper(tstzrange) RETURNS uuid
     AS 'MODULE_PATHNAME', 'uuidv7_range_upper' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 
-CREATE FUNCTION scru_internal.uuidv7_range_support(internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'uuidv7_range_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
 CREATE FUNCTION scru_internal.uuidv7_contained_by_range(uuid, scru_internal.scru_tstzrange) RETURNS boolean
     AS 'MODULE_PATHNAME', 'uuidv7_contained_by_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-    SUPPORT scru_internal.uuidv7_range_support;
+    SUPPORT scru_internal.uuidv7_time_support;
 CREATE FUNCTION scru_internal.uuidv7_range_contains(scru_internal.scru_tstzrange, uuid) RETURNS boolean
     AS 'MODULE_PATHNAME', 'uuidv7_range_contains' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-    SUPPORT scru_internal.uuidv7_range_support;
+    SUPPORT scru_internal.uuidv7_time_support;
 
 CREATE OPERATOR <@ (
     LEFTARG = uuid, RIGHTARG = scru_internal.scru_tstzrange, FUNCTION = scru_internal.uuidv7_contained_by_range,
@@ -205,7 +202,6 @@ CREATE OPERATOR @> (
 
 COMMENT ON FUNCTION scru_internal.uuidv7_range_lower(tstzrange) IS 'internal: first uuidv7 in a range of time; the largest of all if there is none';
 COMMENT ON FUNCTION scru_internal.uuidv7_range_upper(tstzrange) IS 'internal: last uuidv7 in a range of time; the smallest of all if there is none';
-COMMENT ON FUNCTION scru_internal.uuidv7_range_support(internal) IS 'internal: planner support: rewrites a range of time to two bounds on the ID';
 COMMENT ON FUNCTION scru_internal.uuidv7_contained_by_range(uuid, scru_internal.scru_tstzrange) IS 'internal: implementation of <@ operator';
 COMMENT ON FUNCTION scru_internal.uuidv7_range_contains(scru_internal.scru_tstzrange, uuid) IS 'internal: implementation of @> operator';
 COMMENT ON OPERATOR <@ (uuid, scru_internal.scru_tstzrange) IS 'time of creation is in the range';

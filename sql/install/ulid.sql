@@ -162,9 +162,6 @@ COMMENT ON OPERATOR FAMILY ulid_ops USING hash IS 'equality by hash';
 
 ------------------------------------------------------------------------------------------------------------------ brin
 
-CREATE FUNCTION scru_internal.ulid_distance(ulid, ulid) RETURNS double precision
-    AS 'MODULE_PATHNAME', 'ulid_distance' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-
 CREATE OPERATOR CLASS ulid_minmax_ops DEFAULT FOR TYPE ulid USING brin AS
     OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
     FUNCTION 1 brin_minmax_opcinfo(internal),
@@ -179,7 +176,7 @@ CREATE OPERATOR CLASS ulid_minmax_multi_ops FOR TYPE ulid USING brin AS
     FUNCTION 3 brin_minmax_multi_consistent(internal, internal, internal, integer),
     FUNCTION 4 brin_minmax_multi_union(internal, internal, internal),
     FUNCTION 5 brin_minmax_multi_options(internal),
-    FUNCTION 11 scru_internal.ulid_distance(ulid, ulid);
+    FUNCTION 11 brin_minmax_multi_distance_uuid(internal, internal);
 
 CREATE OPERATOR CLASS ulid_bloom_ops FOR TYPE ulid USING brin AS
     OPERATOR 1 =,
@@ -190,7 +187,6 @@ CREATE OPERATOR CLASS ulid_bloom_ops FOR TYPE ulid USING brin AS
     FUNCTION 5 brin_bloom_options(internal),
     FUNCTION 11 scru_internal.ulid_hash(ulid);
 
-COMMENT ON FUNCTION scru_internal.ulid_distance(ulid, ulid) IS 'internal: distance of the first ulid to the second, for BRIN minmax-multi';
 COMMENT ON OPERATOR CLASS ulid_minmax_ops USING brin IS 'smallest and largest ID of each block range';
 COMMENT ON OPERATOR FAMILY ulid_minmax_ops USING brin IS 'smallest and largest ID of each block range';
 COMMENT ON OPERATOR CLASS ulid_minmax_multi_ops USING brin IS 'several intervals of IDs of each block range';
@@ -311,7 +307,7 @@ CREATE OPERATOR pg_catalog.>= (
 );
 
 COMMENT ON FUNCTION scru_internal.ulid_time_bound(timestamptz, text) IS 'internal: nearest ulid that satisfies a comparison with a time; NULL if there is none';
-COMMENT ON FUNCTION scru_internal.ulid_time_support(internal) IS 'internal: planner support: rewrites a comparison with a time to a comparison of IDs';
+COMMENT ON FUNCTION scru_internal.ulid_time_support(internal) IS 'internal: planner support: rewrites a comparison with a time or a range of times to comparisons of IDs';
 COMMENT ON FUNCTION scru_internal.ulid_lt_timestamptz(ulid, timestamptz) IS 'internal: implementation of < operator';
 COMMENT ON FUNCTION scru_internal.timestamptz_lt_ulid(timestamptz, ulid) IS 'internal: implementation of < operator';
 COMMENT ON OPERATOR pg_catalog.< (ulid, timestamptz) IS 'less than, by time';
@@ -336,15 +332,12 @@ CREATE FUNCTION scru_internal.ulid_range_lower(tstzrange) RETURNS ulid
 CREATE FUNCTION scru_internal.ulid_range_upper(tstzrange) RETURNS ulid
     AS 'MODULE_PATHNAME', 'ulid_range_upper' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 
-CREATE FUNCTION scru_internal.ulid_range_support(internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'ulid_range_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
 CREATE FUNCTION scru_internal.ulid_contained_by_range(ulid, scru_internal.scru_tstzrange) RETURNS boolean
     AS 'MODULE_PATHNAME', 'ulid_contained_by_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-    SUPPORT scru_internal.ulid_range_support;
+    SUPPORT scru_internal.ulid_time_support;
 CREATE FUNCTION scru_internal.ulid_range_contains(scru_internal.scru_tstzrange, ulid) RETURNS boolean
     AS 'MODULE_PATHNAME', 'ulid_range_contains' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-    SUPPORT scru_internal.ulid_range_support;
+    SUPPORT scru_internal.ulid_time_support;
 
 CREATE OPERATOR pg_catalog.<@ (
     LEFTARG = ulid, RIGHTARG = scru_internal.scru_tstzrange, FUNCTION = scru_internal.ulid_contained_by_range,
@@ -357,7 +350,6 @@ CREATE OPERATOR pg_catalog.@> (
 
 COMMENT ON FUNCTION scru_internal.ulid_range_lower(tstzrange) IS 'internal: first ulid in a range of time; the largest of all if there is none';
 COMMENT ON FUNCTION scru_internal.ulid_range_upper(tstzrange) IS 'internal: last ulid in a range of time; the smallest of all if there is none';
-COMMENT ON FUNCTION scru_internal.ulid_range_support(internal) IS 'internal: planner support: rewrites a range of time to two bounds on the ID';
 COMMENT ON FUNCTION scru_internal.ulid_contained_by_range(ulid, scru_internal.scru_tstzrange) IS 'internal: implementation of <@ operator';
 COMMENT ON FUNCTION scru_internal.ulid_range_contains(scru_internal.scru_tstzrange, ulid) IS 'internal: implementation of @> operator';
 COMMENT ON OPERATOR pg_catalog.<@ (ulid, scru_internal.scru_tstzrange) IS 'time of creation is in the range';
@@ -443,8 +435,6 @@ CREATE FUNCTION scru_internal.ulid_gist_same(bytea, bytea, internal) RETURNS int
     AS 'MODULE_PATHNAME', 'ulid_gist_same' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru_internal.ulid_gist_fetch(internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'ulid_gist_fetch' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION scru_internal.ulid_gist_sortsupport(internal) RETURNS void
-    AS 'MODULE_PATHNAME', 'ulid_gist_sortsupport' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 -- The strategy numbers are those of stratnum.h, so that PostgreSQL 18 and later can use gist_translate_cmptype_common().
 CREATE OPERATOR CLASS ulid_gist_ops DEFAULT FOR TYPE ulid USING gist AS
@@ -457,7 +447,7 @@ CREATE OPERATOR CLASS ulid_gist_ops DEFAULT FOR TYPE ulid USING gist AS
     FUNCTION 6 scru_internal.ulid_gist_picksplit(internal, internal),
     FUNCTION 7 scru_internal.ulid_gist_same(bytea, bytea, internal),
     FUNCTION 9 scru_internal.ulid_gist_fetch(internal),
-    FUNCTION 11 scru_internal.ulid_gist_sortsupport(internal),
+    FUNCTION 11 bytea_sortsupport(internal),
     STORAGE bytea;
 
 COMMENT ON FUNCTION scru_internal.ulid_gist_consistent(internal, ulid, smallint, oid, internal) IS 'internal: GiST support';
@@ -467,19 +457,15 @@ COMMENT ON FUNCTION scru_internal.ulid_gist_penalty(internal, internal, internal
 COMMENT ON FUNCTION scru_internal.ulid_gist_picksplit(internal, internal) IS 'internal: GiST support';
 COMMENT ON FUNCTION scru_internal.ulid_gist_same(bytea, bytea, internal) IS 'internal: GiST support';
 COMMENT ON FUNCTION scru_internal.ulid_gist_fetch(internal) IS 'internal: GiST support';
-COMMENT ON FUNCTION scru_internal.ulid_gist_sortsupport(internal) IS 'internal: GiST sort support';
 COMMENT ON OPERATOR CLASS ulid_gist_ops USING gist IS 'equality, order and time, for exclusion constraints and temporal keys';
 COMMENT ON OPERATOR FAMILY ulid_gist_ops USING gist IS 'equality, order and time';
 
 ----------------------------------------------------------------------------------------------------------------- casts
 
-CREATE FUNCTION scru_internal.ulid_to_bytea(ulid) RETURNS bytea
-    AS 'MODULE_PATHNAME', 'ulid_to_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru_internal.ulid_from_bytea(bytea) RETURNS ulid
     AS 'MODULE_PATHNAME', 'ulid_from_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE CAST (ulid AS bytea) WITH FUNCTION scru_internal.ulid_to_bytea(ulid);
+CREATE CAST (ulid AS bytea) WITH FUNCTION scru_internal.ulid_send(ulid);
 CREATE CAST (bytea AS ulid) WITH FUNCTION scru_internal.ulid_from_bytea(bytea);
-COMMENT ON FUNCTION scru_internal.ulid_to_bytea(ulid) IS 'internal: the 16 big-endian bytes of a ulid';
 COMMENT ON FUNCTION scru_internal.ulid_from_bytea(bytea) IS 'internal: the ulid of 16 big-endian bytes';
 COMMENT ON CAST (ulid AS bytea) IS 'the 16 big-endian bytes';
 COMMENT ON CAST (bytea AS ulid) IS 'from 16 big-endian bytes';

@@ -1,7 +1,7 @@
 //! Conditions on the time of an ID: their functions, and the planner's support functions and hooks, which provide conditions on IDs
 //! for indexes and partitions, the order by time, and estimates of rows.
 
-mod condition;
+pub mod condition;
 mod expression;
 mod near_clock;
 mod pruning;
@@ -10,7 +10,7 @@ mod restriction;
 pub mod selectivity;
 pub mod time_compare;
 mod time_condition;
-mod time_of_id;
+pub mod time_of_id;
 mod time_order;
 pub mod time_statistics;
 
@@ -79,13 +79,8 @@ unsafe fn on_paths(root: *mut PlannerInfo, relation: *mut RelOptInfo, entry: *mu
     }
 }
 
-/// `T_timestamp_support(internal) → internal`: the support function of `T_timestamp`
-pub fn support_of_timestamp<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    time_of_id::support::<T>(call, condition::on_time::<T>)
-}
-
 /// `T_time_support(internal) → internal`: the support function of `T_lt_timestamptz`, `timestamptz_lt_T`, the functions of the
-/// other operators; and `T_range_support(internal) → internal`: that of `T_contained_by_range` and `T_range_contains`
+/// other operators, `T_contained_by_range` and `T_range_contains`
 pub fn support<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let request = call.datum(0).cast_mut_ptr::<Node>();
     // SAFETY: the server passes a support request, whose tag identifies the struct.

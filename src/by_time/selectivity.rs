@@ -2,7 +2,7 @@
 //!
 //! The estimates are read from the statistics of the column, like those of `<` between numbers. The server's own estimators cannot
 //! convert an ID to a number, and therefore assume the middle of a histogram bucket, which is a hundredth of the table by default.
-//! Given the type [`StoredDatum::SCALAR`] in place of the ID's, they read the leading bytes of an ID as a number.
+//! Given the type [`scalar`] in place of the ID's, they read the leading bytes of an ID as a number.
 //!
 //! The server combines a lower and an upper bound to a range only if their estimators are its own. Here, the estimator finds the
 //! other conditions on the same ID, and returns the condition's share of their joint selectivity: see [`Tightest`]. It also stores
@@ -15,6 +15,7 @@ use core::ffi::c_int;
 use core::ptr;
 
 use pgrx::pg_sys::{self, Bitmapset, Datum, FmgrInfo, Oid, OpExpr, RestrictInfo, RowCompareExpr, VariableStatData};
+use scru_ids::Stored;
 use scru_server::selectivity::{Bounds, Tightest, UNKNOWN_BOUND, UNKNOWN_RANGE};
 use scru_server::time_compare::{Operator, first_and_last};
 
@@ -36,7 +37,7 @@ use crate::pg::{catalog, clock, datum};
 /// `T_ineqsel(internal, oid, internal, integer) → double precision`: the restriction estimator of `<`, `<=`, `>=` and `>` between
 /// two IDs or between an ID and a time, and of `<@` and `@>`.
 pub fn of_operator<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    let operator = call.oid(1);
+    let operator = Oid::from(call.int4(1) as u32);
     // SAFETY: the server passes the planner's state, the operator, its arguments and the relation.
     let (root, arguments) =
         unsafe { (Root::new(call.datum(0).cast_mut_ptr()), Nodes::new(call.datum(2).cast_mut_ptr())) };
@@ -278,10 +279,9 @@ impl<'p> Column<'p> {
             return Bounds::NONE;
         }
         match comparison {
-            Comparison::Id(operator) | Comparison::Time(operator) => match known::<T>((comparison, value)) {
-                Some((operator, id)) => self.bound(operator, Some(id)),
-                None => self.bound::<T>(operator, None),
-            },
+            Comparison::Id(operator) | Comparison::Time(operator) => {
+                self.bound::<T>(operator, known((comparison, value)))
+            }
             Comparison::Range => {
                 let Some(range) = value.constant() else { return Bounds::UNKNOWN };
                 // SAFETY: the operator takes a range.
@@ -289,16 +289,16 @@ impl<'p> Column<'p> {
                 if first > last {
                     return Bounds::NONE;
                 }
-                let lower = self.bound(Operator::GreaterOrEqual, Some(first)).lower;
-                let upper = self.bound(Operator::LessOrEqual, Some(last)).upper;
-                Bounds { lower, upper }
+                let [first, last] = [(Operator::GreaterOrEqual, first), (Operator::LessOrEqual, last)];
+                let [lower, upper] = [first, last].map(|bound| self.bound(bound.0, Some(bound)));
+                Bounds { lower: lower.lower, upper: upper.upper }
             }
         }
     }
 
-    /// The bound that an operator sets with an ID on its right; `None` if the ID is unknown.
-    fn bound<T: StoredId>(&self, operator: Operator, id: Option<T>) -> Bounds {
-        let selectivity = id.and_then(|id| self.selectivity(operator, id));
+    /// The bound that an operator sets, and the equivalent comparison with an ID; `None` if the ID is unknown.
+    fn bound<T: StoredId>(&self, operator: Operator, known: Option<(Operator, T)>) -> Bounds {
+        let selectivity = known.and_then(|(operator, id)| self.selectivity(operator, id));
         Bounds::one(operator.is_lower_bound(), selectivity.unwrap_or(UNKNOWN_BOUND))
     }
 
@@ -322,7 +322,7 @@ impl<'p> Column<'p> {
                     return found;
                 }
             }
-            let mut of_ids = VariableStatData { vartype: T::Stored::SCALAR, ..self.statistics };
+            let mut of_ids = VariableStatData { vartype: scalar::<T>(), ..self.statistics };
             self.fraction(&mut of_ids, self.statistics.vartype, operator, id.to_stored().as_datum())
         }
     }
@@ -382,6 +382,12 @@ impl<'p> Column<'p> {
         // SAFETY: the statistics are a row of pg_statistic.
         unsafe { f64::from((*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_statistic>()).stanullfrac) }
     }
+}
+
+/// The built-in type as whose value the server's `convert_to_scalar()` reads an ID: bigint for 8 bytes, macaddr for more. A macaddr has 6
+/// bytes, the length of the timestamp of such an ID.
+const fn scalar<T: StoredId>() -> Oid {
+    if T::Stored::BY_VALUE { pg_sys::INT8OID } else { pg_sys::MACADDROID }
 }
 
 /// What a condition compares an ID with, as far as it can be evaluated.

@@ -41,25 +41,6 @@ fn order<T: StoredId>(call: Call, id: usize, time: usize) -> Ordering {
 /// `T_time_bound(timestamptz, text) → T`: of the IDs that satisfy the operator with this symbol, the nearest to the time; NULL if
 /// no ID does. For a core type, the ID with which the operator compares.
 pub fn bound<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    let time = call.int8(0);
-    let (first_time, first) = call.remembered((), || {
-        // The planner's calls have a constant symbol, which is read once.
-        Ok((time, if call.has_stable(1) { nearest::<T>(time, call.varlena(1)) } else { None }))
-    })?;
-    match first {
-        Some(id) if *first_time == time && call.outlives_result() => Ok(id.as_datum()),
-        _ => Ok(copied::<T>(call, time, call.varlena(1))),
-    }
-}
-
-/// Out of line, as `copied` is: the fast path saves no registers.
-#[inline(never)]
-fn nearest<T: StoredId>(time: i64, symbol: &[u8]) -> Option<T::Stored> {
-    let operator = Operator::from_symbol(symbol)?;
-    operator.nearest::<T>(epoch::saturated_unix_micros(time)).map(T::to_stored)
-}
-
-#[inline(never)]
-fn copied<T: StoredId>(call: Call, time: i64, symbol: &[u8]) -> Datum {
-    nearest::<T>(time, symbol).map_or_else(|| call.null(), StoredDatum::into_datum)
+    // The planner's calls have a constant symbol, which is read once.
+    call.id_of_time::<T>(|| call.has_stable(1), |micros| Operator::from_symbol(call.varlena(1))?.nearest(micros))
 }

@@ -13,14 +13,13 @@
 //! the conditions. It rewrites the conditions of the query and of policies, and the predicates of partial indexes, below AND, OR and
 //! NOT. A condition that it leaves as it is remains correct.
 
-use core::cell::Cell;
 use core::ffi::c_int;
-use core::ptr;
 
+use pgrx::datum::{Array, FromDatum};
 use pgrx::pg_sys::{
     self, ArrayExpr, BTEqualStrategyNumber as EQUAL, BTGreaterEqualStrategyNumber as GREATER_OR_EQUAL,
     BTGreaterStrategyNumber as GREATER, BTLessEqualStrategyNumber as LESS_OR_EQUAL, BTLessStrategyNumber as LESS,
-    BoolExpr, BoolExprType, FromExpr, IndexOptInfo, JoinExpr, List, Node, NodeTag, NullTest, Oid, OpExpr,
+    BoolExpr, BoolExprType, Datum, FromExpr, IndexOptInfo, JoinExpr, List, Node, NodeTag, NullTest, Oid, OpExpr,
     RangeTblEntry, RelOptInfo, RowCompareExpr, SQLValueFunction, ScalarArrayOpExpr,
 };
 use scru_server::time_compare::Operator;
@@ -31,7 +30,7 @@ use crate::call::epoch::{self, MICROS_PER_DAY};
 use crate::pg::nodes::{NodeRef, Nodes, Root};
 use crate::pg::unguarded::{
     check_stack_depth, contain_var_clause, copy_node, exprType, get_op_opfamily_strategy, getBaseType,
-    make_ands_explicit, make_ands_implicit, makeBoolExpr, pg_detoast_datum, predicate_implied_by, pull_varnos,
+    make_ands_explicit, make_ands_implicit, makeBoolExpr, predicate_implied_by, pull_varnos,
 };
 
 /// The btree operator family of timestamptz, timestamp and date, and two of its operators.
@@ -97,13 +96,13 @@ fn id_of<'p>(relation: &RelOptInfo, node: NodeRef<'p>) -> Option<(TimeOfId, Node
 pub struct Table<'p> {
     pub root: Root<'p>,
     pub relation: &'p RelOptInfo,
-    /// Whether its conditions are rewritten, once that is known.
-    is_rewritten: Cell<Option<bool>>,
+    is_rewritten: bool,
 }
 
 impl<'p> Table<'p> {
     pub fn of(root: Root<'p>, relation: &'p RelOptInfo) -> Self {
-        Self { root, relation, is_rewritten: Cell::new(None) }
+        let table = Self { root, relation, is_rewritten: false };
+        Self { is_rewritten: table.is_to_be_rewritten(), ..table }
     }
 
     /// The entry of the table in the query's range table.
@@ -142,9 +141,7 @@ impl<'p> Table<'p> {
     /// As [`id_of`]; `None` also if the conditions of the table remain.
     pub fn id_of(&self, node: NodeRef<'p>) -> Option<(TimeOfId, NodeRef<'p>)> {
         let (function, id) = id_of(self.relation, node)?;
-        let is_rewritten = self.is_rewritten.get().unwrap_or_else(|| self.is_to_be_rewritten());
-        self.is_rewritten.set(Some(is_rewritten));
-        (is_rewritten && function.is_executable()).then_some((function, id))
+        (self.is_rewritten && function.is_executable()).then_some((function, id))
     }
 
     /// Whether the conditions of the table are rewritten: unless it has its own access by the time of an ID. A child has the conditions
@@ -340,21 +337,13 @@ fn elements(array: NodeRef) -> Option<Nodes> {
         // SAFETY: elements are expressions.
         return Some(unsafe { Nodes::new(array.elements) });
     }
-    let array = array.constant()?.constvalue;
-    let (mut values, mut nulls, mut count) = (ptr::null_mut(), ptr::null_mut(), 0);
+    let array = array.constant()?;
     // SAFETY: the operator takes an array of a time, whose types are passed by value.
-    unsafe {
-        let array = pg_detoast_datum(array.cast_mut_ptr()).cast::<pg_sys::ArrayType>();
-        let type_ = (*array).elemtype;
-        let (length, align) = if type_ == pg_sys::DATEOID { (4, b'i') } else { (8, b'd') };
-        pg_sys::deconstruct_array(array, type_, length, true, align as _, &mut values, &mut nulls, &mut count);
-        let value = |index| {
-            let value = (*values.add(index)).value();
-            expression::constant(type_, if length == 4 { i64::from(value as i32) } else { value as i64 })
-        };
-        let has_null = (0..count as usize).any(|index| *nulls.add(index));
-        (!has_null).then(|| list((0..count as usize).map(value)))
-    }
+    let (type_, values) = unsafe {
+        (pg_sys::get_element_type(array.consttype), Array::<Datum>::from_datum(array.constvalue, array.constisnull)?)
+    };
+    let has_null = values.iter().any(|value| value.is_none());
+    (!has_null).then(|| list(values.iter().flatten().map(|value| expression::constant(type_, value.value() as i64))))
 }
 
 /// A time as a timestamptz; `None` for another type. A date or a timestamp is first held within limits beyond which no ID has a time:
@@ -373,10 +362,8 @@ fn as_timestamptz(time: NodeRef) -> Option<NodeRef> {
         _ => return None,
     };
     let limits = DAYS.map(|days| days * unit);
-    let constant = time.constant().map(|time| time.constvalue.value());
-    let within = if let Some(value) = constant {
-        let value = if type_ == pg_sys::DATEOID { i64::from(value as i32) } else { value as i64 };
-        expression::constant(type_, value.clamp(limits[0], limits[1]))
+    let within = if let Some(time) = time.constant() {
+        expression::constant(type_, (time.constvalue.value() as i64).clamp(limits[0], limits[1]))
     } else if time.cast::<SQLValueFunction>().is_some() {
         copy_node(time)
     } else {

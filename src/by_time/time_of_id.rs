@@ -89,7 +89,8 @@ pub fn argument_of_before(node: NodeRef) -> Option<NodeRef> {
     node.arguments().iter().next()
 }
 
-/// Answers the server's request for an expression in place of a call of `T_timestamp`: every call remains.
+/// `T_timestamp_support(internal) → internal`: the support function of `T_timestamp`. Answers the server's request for an expression in
+/// place of a call: every call remains.
 pub fn support<T: StoredId>(call: Call, on_time: OnTime) -> Result<Datum, Error> {
     let request = call.datum(0).cast_mut_ptr::<pg_sys::SupportRequestSimplify>();
     // SAFETY: the server passes a support request, whose tag identifies the struct. The call is a node.

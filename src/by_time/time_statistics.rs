@@ -214,18 +214,13 @@ unsafe extern "C-unwind" fn statistics_of_index(
             let mut of_id = VariableStatData::default();
             examine_variable(root, id, 0, &mut of_id);
             (*data).statsTuple = of_times(of_id.statsTuple).unwrap_or(ptr::null_mut());
-            (*data).freefunc = Some(free);
+            (*data).freefunc = Some(heap_freetuple);
             (*data).acl_ok = of_id.acl_ok;
             of_id.freefunc.iter().filter(|_| !of_id.statsTuple.is_null()).for_each(|free| free(of_id.statsTuple));
         }
         // Otherwise, the server would look for statistics of a column of the table.
         true
     }
-}
-
-unsafe extern "C-unwind" fn free(row: HeapTuple) {
-    // SAFETY: allocated by `of_times`.
-    unsafe { heap_freetuple(row) };
 }
 
 /// Adds an index on the times of a table's IDs, by which the planner finds their statistics. It has the OID of the table, and none of

@@ -1,14 +1,13 @@
 //! Conversion between times of the server (microseconds since 2000-01-01 UTC) and of the ID types (since 1970-01-01 UTC), and the
 //! bounds of a `tstzrange`.
 
-use core::ffi::{CStr, c_int};
+use core::ffi::CStr;
 use core::ops::Bound;
 
-use pgrx::datum::TimestampWithTimeZone;
+use pgrx::FromDatum;
+use pgrx::datum::{Range, RangeBound, TimestampWithTimeZone};
 use pgrx::pg_sys::{self, Datum};
 use scru_ids::SortableId;
-
-use crate::pg::unguarded::{lookup_type_cache, pg_detoast_datum, range_deserialize};
 
 /// Microseconds from 1970-01-01, the epoch of the ID types, to 2000-01-01, the epoch of the server.
 pub const EPOCH_2000: i64 = (pg_sys::POSTGRES_EPOCH_JDATE - pg_sys::UNIX_EPOCH_JDATE) as i64 * 86_400_000_000;
@@ -49,11 +48,6 @@ pub fn text(timestamptz: i64) -> String {
     text.unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// The time of an ID as pgrx's type; `None` if the server has no such time.
-pub fn timestamptz<T: SortableId>(id: T) -> Option<TimestampWithTimeZone> {
-    of_unix_micros(id.timestamp_micros())
-}
-
 /// Converts microseconds since 1970-01-01 UTC to pgrx's type; `None` if the server has no such time.
 pub fn of_unix_micros(micros: i64) -> Option<TimestampWithTimeZone> {
     TimestampWithTimeZone::try_from(micros - EPOCH_2000).ok()
@@ -92,21 +86,12 @@ pub fn compared_length(interval: &pg_sys::Interval) -> i128 {
 /// # Safety
 /// `range` is a range of timestamptz.
 pub unsafe fn range_bounds(range: Datum) -> Option<(Bound<i64>, Bound<i64>)> {
-    let (mut from, mut to, mut is_empty) = (pg_sys::RangeBound::default(), pg_sys::RangeBound::default(), false);
-    // SAFETY: guaranteed by the caller. The type cache has an entry for its type.
-    unsafe {
-        let range = pg_detoast_datum(range.cast_mut_ptr()).cast::<pg_sys::RangeType>();
-        let entry = lookup_type_cache((*range).rangetypid, pg_sys::TYPECACHE_RANGE_INFO as c_int);
-        range_deserialize(entry, range, &mut from, &mut to, &mut is_empty);
-    }
-    (!is_empty).then(|| (bound(from), bound(to)))
-}
-
-fn bound(bound: pg_sys::RangeBound) -> Bound<i64> {
-    let micros = saturated_unix_micros(bound.val.value() as i64);
-    match bound {
-        pg_sys::RangeBound { infinite: true, .. } => Bound::Unbounded,
-        pg_sys::RangeBound { inclusive: true, .. } => Bound::Included(micros),
-        _ => Bound::Excluded(micros),
-    }
+    // SAFETY: guaranteed by the caller. A timestamptz is passed by value, as a bigint is.
+    let (from, to) = unsafe { Range::<i64>::from_datum(range, false) }?.into_inner()?;
+    let bound = |bound| match bound {
+        RangeBound::Infinite => Bound::Unbounded,
+        RangeBound::Inclusive(time) => Bound::Included(saturated_unix_micros(time)),
+        RangeBound::Exclusive(time) => Bound::Excluded(saturated_unix_micros(time)),
+    };
+    Some((bound(from), bound(to)))
 }

@@ -82,17 +82,17 @@ impl Error {
     }
 
     /// Names the schema, the table, the column and the constraint or trigger.
-    pub fn of(self, [schema, table, column, constraint]: [Option<&CStr>; 4]) -> Self {
-        self.naming([schema, table, column, constraint, None].map(|name| name.map(CStr::to_bytes)))
+    pub fn of(self, names: [Option<&CStr>; 4]) -> Self {
+        let [schema, table, column, constraint] =
+            names.map(|name| name.map_or(ptr::null(), |name| copied(name.to_bytes())));
+        // SAFETY: as in `detail`.
+        unsafe { (*self.0).objects = [schema, table, column, constraint, ptr::null()] };
+        self
     }
 
     pub fn of_type<T: SqlId>(self) -> Self {
-        self.naming([None, None, None, None, Some(T::SQL_TYPE.as_bytes())])
-    }
-
-    fn naming(self, objects: [Option<&[u8]>; OBJECTS.len()]) -> Self {
         // SAFETY: as in `detail`.
-        unsafe { (*self.0).objects = objects.map(|name| name.map_or(ptr::null(), copied)) };
+        unsafe { (*self.0).objects[4] = copied(T::SQL_TYPE.as_bytes()) };
         self
     }
 
@@ -120,22 +120,8 @@ impl Error {
         }
     }
 
-    /// The error for a text with another prefix than the expected one (22P02).
-    #[cold]
-    pub fn wrong_prefix<T: SqlId>(text: &[u8], expected: &[u8], received: &[u8]) -> Self {
-        let prefixes = [expected, &excerpt(received)];
-        let detail = quoting("Expected the prefix \"{}\", but received \"{}\".", &prefixes);
-        Self::malformed::<T>(text).detail(detail)
-    }
-
-    /// The error for a prefix that no ID can have (22023).
-    #[cold]
-    pub fn invalid_prefix(prefix: &[u8]) -> Self {
-        sql_error!(ERRCODE_INVALID_PARAMETER_VALUE, quoting("invalid prefix \"{}\"", &[&excerpt(prefix)]))
-            .detail("A prefix has at most 63 lower-case ASCII letters and underscores, and no underscore at its ends.")
-    }
-
-    fn malformed<T: SqlId>(text: &[u8]) -> Self {
+    /// The error for a text that is malformed (22P02), without a DETAIL.
+    pub fn malformed<T: SqlId>(text: &[u8]) -> Self {
         let values = [T::SQL_TYPE.as_bytes(), &excerpt(text)];
         sql_error!(ERRCODE_INVALID_TEXT_REPRESENTATION, quoting("invalid input syntax for type {}: \"{}\"", &values))
             .of_type::<T>()
@@ -271,7 +257,7 @@ pub unsafe fn report(Error(error): Error, context: *mut Node) -> Datum {
     // SAFETY: the calls follow the server's macros. The error is in a memory context, so that nothing is to drop if a call does not
     // return.
     unsafe {
-        if server::start_error(context) {
+        server::report_error(context, line!(), || {
             let Fields { sqlstate, message, detail, hint, objects } = *error;
             errcode(sqlstate as c_int);
             errmsg_internal(c"%s".as_ptr(), message);
@@ -284,8 +270,7 @@ pub unsafe fn report(Error(error): Error, context: *mut Node) -> Datum {
             for (field, name) in OBJECTS.into_iter().zip(objects).filter(|(_, name)| !name.is_null()) {
                 err_generic_string(field.into(), name);
             }
-            server::finish_error(context, line!());
-        }
+        });
     }
     Datum::null()
 }

@@ -16,13 +16,19 @@ pub fn hint<T: SqlId>(text: &[u8]) -> Option<String> {
             false => "This is the text of a uuid, which can be cast to scru128 and ulid.".into(),
         });
     }
-    if let Some((other, is_wide)) = other_type::<T>(text) {
-        return Some(match is_wide && self::is_wide::<T>() {
+    registry!(|Id| if Id::NAME != name && Id::parse(text).is_ok() {
+        let other = Id::NAME;
+        return Some(match is_wide::<Id>() && is_wide::<T>() {
             true => format!("This is the text of a {other}: write '...'::{other}::{name}."),
             false => format!("This is the text of a {other}."),
         });
-    }
-    if let Some(number) = number_type::<T>()
+    });
+    // The server's number type that has a cast to the ID type.
+    let number = match <T::Stored as Stored>::LEN {
+        8 => Some("bigint"),
+        _ => T::WIDE_INTEGER.then_some("numeric"),
+    };
+    if let Some(number) = number
         && !text.is_empty()
         && text.iter().all(u8::is_ascii_digit)
     {
@@ -45,23 +51,6 @@ fn is_uuid(text: &[u8]) -> bool {
 /// Whether the type has 16 bytes. Such types have casts to uuid and to each other.
 fn is_wide<T: SqlId>() -> bool {
     <T::Stored as Stored>::LEN == 16
-}
-
-/// The name of the server's number type that has a cast to the ID type; `None` if there is none.
-fn number_type<T: SqlId>() -> Option<&'static str> {
-    match <T::Stored as Stored>::LEN {
-        8 => Some("bigint"),
-        _ => T::WIDE_INTEGER.then_some("numeric"),
-    }
-}
-
-/// The name of another ID type that accepts the text, and whether that type has 16 bytes; `None` if there is none.
-fn other_type<T: SqlId>(text: &[u8]) -> Option<(&'static str, bool)> {
-    let mut found = None;
-    registry!(|Id| if Id::NAME != T::NAME && Id::parse(text).is_ok() {
-        found = Some((Id::NAME, is_wide::<Id>()));
-    });
-    found
 }
 
 /// Whether a text begins with a year and a month, or is one of the server's special date/time inputs.

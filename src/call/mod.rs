@@ -10,13 +10,13 @@ pub mod stored;
 use core::any::Any;
 use core::ffi::{CStr, c_int};
 use core::marker::PhantomData;
-use core::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use pgrx::callconv::{CallCx, RetAbi};
 use pgrx::iter::TableIterator;
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{PgMemoryContexts, PgSqlErrorCode as SqlState, varlena_to_byte_slice};
+use scru_server::time_compare::first_and_last;
 
 use crate::call::error::{Error, sql_error};
 use crate::call::stored::{StoredDatum, StoredId};
@@ -30,41 +30,12 @@ pub fn internal_schema() -> Oid {
     unsafe { pg_sys::get_namespace_oid(c"scru_internal".as_ptr(), true) }
 }
 
-/// A row of a set-returning function: a struct with the columns in order, and their tuple for [`Call::rows`].
-macro_rules! row {
-    ($(#[$doc:meta])* struct $Row:ident { $($column:ident: $type:ty,)* }) => {
-        $(#[$doc])*
-        struct $Row { $($column: $type),* }
-
-        impl $Row {
-            fn columns(self) -> ($($type,)*) {
-                ($(self.$column,)*)
-            }
-        }
-    };
-}
-
-pub(crate) use row;
-
-/// The argument and the result of an earlier call of a function.
-struct Remembered<A, V> {
-    argument: A,
-    value: V,
-}
-
-/// A call of one of the extension's functions. The arguments have the types that the SQL declares. None is NULL if the function is
-/// STRICT.
+/// A call of one of the extension's functions, which [`guarded`] and [`raw`] make. The arguments have the types that the SQL declares.
+/// None is NULL if the function is STRICT.
 #[derive(Clone, Copy)]
 pub struct Call<'call>(pg_sys::FunctionCallInfo, PhantomData<&'call ()>);
 
 impl<'call> Call<'call> {
-    /// # Safety
-    /// The server has passed the call to a symbol that the SQL declares with the arguments that are read. It outlives the returned
-    /// value.
-    unsafe fn new(info: pg_sys::FunctionCallInfo) -> Self {
-        Self(info, PhantomData)
-    }
-
     pub fn datum(self, index: usize) -> Datum {
         // SAFETY: the SQL declares the argument, so it exists.
         unsafe { (*self.0).args.as_ptr().add(index).read().value }
@@ -77,7 +48,7 @@ impl<'call> Call<'call> {
 
     /// The call as that of a trigger; `None` if the function was called in another way.
     pub fn trigger(self) -> Option<Trigger<'call>> {
-        // SAFETY: guaranteed by `new`.
+        // SAFETY: the server passes a valid call, which outlives `'call`.
         unsafe { Trigger::of(self.0) }
     }
 
@@ -180,14 +151,6 @@ impl<'call> Call<'call> {
         self.datum(index).value() as i16
     }
 
-    pub fn boolean(self, index: usize) -> bool {
-        self.datum(index).value() != 0
-    }
-
-    pub fn oid(self, index: usize) -> Oid {
-        Oid::from(self.datum(index).value() as u32)
-    }
-
     pub fn interval(self, index: usize) -> &'call pg_sys::Interval {
         // SAFETY: the server passes an interval that outlives the call.
         unsafe { &*self.datum(index).cast_mut_ptr() }
@@ -204,12 +167,6 @@ impl<'call> Call<'call> {
         unsafe { varlena_to_byte_slice(pg_detoast_datum_packed(self.datum(index).cast_mut_ptr())) }
     }
 
-    /// The bounds of an argument of type `tstzrange`, in microseconds since 1970-01-01 UTC; `None` if it is empty.
-    pub fn tstzrange(self, index: usize) -> Option<(Bound<i64>, Bound<i64>)> {
-        // SAFETY: the server passes a range.
-        unsafe { epoch::range_bounds(self.datum(index)) }
-    }
-
     /// The result of `compute` for an argument. If the call before had the same argument, returns its result: a query calls
     /// a function of a parameter for each row. A call with another argument overwrites the result, so a function returns a copy. With
     /// `()` as the argument, the first result stays. A function uses one type of argument and one of result.
@@ -220,18 +177,43 @@ impl<'call> Call<'call> {
         compute: impl FnOnce() -> Result<V, Error>,
     ) -> Result<&'call V, Error> {
         // SAFETY: `fn_extra` is null, or was set below for this function.
-        let last = unsafe { (*self.0).flinfo.as_ref().map(|function| function.fn_extra.cast::<Remembered<A, V>>()) };
+        let last = unsafe { (*self.0).flinfo.as_ref().map(|function| function.fn_extra.cast::<(A, V)>()) };
         // SAFETY: as above.
         match last.and_then(|last| unsafe { last.as_ref() }) {
-            Some(last) if last.argument == argument => Ok(&last.value),
-            _ => self.remember(last.unwrap_or(core::ptr::null_mut()), Remembered { argument, value: compute()? }),
+            Some((same, value)) if *same == argument => Ok(value),
+            _ => self.remember(last.unwrap_or(core::ptr::null_mut()), (argument, compute()?)),
         }
     }
 
-    /// Stores the result of a call in place of that of the call before, for which `place` is null if there was none.
+    /// The ID that `of` makes of the first argument, a time; NULL if it makes none. A filter such as `id >= T_lower(now())` calls the
+    /// function for each row with the same time. These calls return the ID of the first one, which no call changes, and no copy, if
+    /// `is_kept` says so in the first call.
+    #[inline]
+    pub fn id_of_time<T: StoredId>(
+        self,
+        is_kept: impl FnOnce() -> bool,
+        of: impl Fn(i64) -> Option<T>,
+    ) -> Result<Datum, Error> {
+        let time = self.int8(0);
+        let (first_time, first) =
+            self.remembered((), || Ok((time, if is_kept() { stored_of(time, &of) } else { None })))?;
+        match first {
+            Some(id) if *first_time == time && self.outlives_result() => Ok(id.as_datum()),
+            _ => Ok(self.copy_of_id(time, &of)),
+        }
+    }
+
+    /// Out of line, as [`stored_of`] is: the fast path of [`Self::id_of_time`] saves no registers.
     #[inline(never)]
-    fn remember<A, V: 'call>(self, place: *mut Remembered<A, V>, result: Remembered<A, V>) -> Result<&'call V, Error> {
-        const { assert!(align_of::<Remembered<A, V>>() <= 8, "the server's memory is aligned to 8 bytes") };
+    fn copy_of_id<T: StoredId>(self, time: i64, of: &impl Fn(i64) -> Option<T>) -> Datum {
+        stored_of(time, of).map_or_else(|| self.null(), StoredDatum::into_datum)
+    }
+
+    /// Stores the argument and the result of a call in place of those of the call before, for which `place` is null if there was
+    /// none.
+    #[inline(never)]
+    fn remember<A, V: 'call>(self, place: *mut (A, V), result: (A, V)) -> Result<&'call V, Error> {
+        const { assert!(align_of::<(A, V)>() <= 8, "the server's memory is aligned to 8 bytes") };
         // SAFETY: the context of the function's state outlives its calls. A call without a state gets its memory from the current
         // context, as for any result.
         unsafe {
@@ -242,8 +224,21 @@ impl<'call> Call<'call> {
             if !function.is_null() {
                 (*function).fn_extra = place.cast();
             }
-            Ok(&(*place).value)
+            Ok(&(*place).1)
         }
+    }
+
+    /// The first and the last ID in an argument of type `tstzrange`, as [`first_and_last`], remembered.
+    pub fn ids_in_range<T: StoredId>(self, index: usize) -> Result<&'call (T::Stored, T::Stored), Error> {
+        let range = self.varlena(index);
+        // After the OID of its type, a range has up to two bounds, and flags. They are compared as numbers, since a copy of the bytes,
+        // which are 5, 13 or 21, would cost more than the comparison of an ID.
+        let bound = |start| Some(u64::from_ne_bytes(*range.get(start..)?.first_chunk()?));
+        self.remembered((bound(4), bound(12), range.last().copied()), || {
+            // SAFETY: the server passes a range.
+            let (first, last): (T, T) = first_and_last(unsafe { epoch::range_bounds(self.datum(index)) });
+            Ok((first.to_stored(), last.to_stored()))
+        })
     }
 
     /// The remaining bytes of a binary message, and consumes them.
@@ -259,6 +254,12 @@ impl<'call> Call<'call> {
     }
 }
 
+/// The ID that `of` makes of a timestamptz, in its stored form.
+#[inline(never)]
+fn stored_of<T: StoredId>(timestamptz: i64, of: &impl Fn(i64) -> Option<T>) -> Option<T::Stored> {
+    of(epoch::saturated_unix_micros(timestamptz)).map(T::to_stored)
+}
+
 /// Runs a function that can fail, and reports its error. A panic becomes a server error.
 ///
 /// # Safety
@@ -272,8 +273,7 @@ pub unsafe fn guarded(
     // it handles only panics. An error is reported after `function` has returned, because the server raises it by a longjmp,
     // which runs no destructors.
     let call = || {
-        // SAFETY: guaranteed by the caller.
-        let datum = function(unsafe { Call::new(info) })?;
+        let datum = function(Call(info, PhantomData))?;
         if allocator::has_run_out() { Err(out_of_memory()) } else { Ok(datum) }
     };
     match catch_unwind(AssertUnwindSafe(call)) {
@@ -315,6 +315,5 @@ unsafe fn report_panic(panic: Box<dyn Any + Send>, context: *mut pg_sys::Node) -
 /// As [`guarded`].
 #[inline(always)]
 pub unsafe fn raw(info: pg_sys::FunctionCallInfo, function: impl FnOnce(Call<'_>) -> Datum) -> Datum {
-    // SAFETY: guaranteed by the caller.
-    function(unsafe { Call::new(info) })
+    function(Call(info, PhantomData))
 }

@@ -1,12 +1,11 @@
 //! Conversion of IDs to and from Datums: 16 or 20 bytes by reference, or 8 bytes by value.
 
 use core::cmp::Ordering;
-use core::ffi::c_int;
 
-use pgrx::pg_sys::{self, Datum};
+use pgrx::pg_sys::Datum;
 use scru_ids::{MAX_TEXT_LEN, SortableId, SqlId, Stored};
 
-use crate::pg::unguarded::{hash_bytes, hash_bytes_extended, hash_bytes_uint32, hash_bytes_uint32_extended, palloc};
+use crate::pg::unguarded::palloc;
 
 const _: () = assert!(size_of::<Datum>() == 8, "scru requires an 8-byte Datum: its 64-bit types are passed by value");
 
@@ -21,12 +20,8 @@ pub trait StoredId: SqlId<Stored: StoredDatum> {
 
 impl<T: SqlId<Stored: StoredDatum>> StoredId for T {}
 
-/// A stored form that can be converted to and from a Datum, compared and hashed.
+/// A stored form that can be converted to and from a Datum, and compared.
 pub trait StoredDatum: Stored {
-    /// The built-in type that selectivity estimation passes to the server's `convert_to_scalar()`, which supports only built-in
-    /// types: bigint for 8 bytes, macaddr for more. A macaddr has 6 bytes, the length of the timestamp of such an ID.
-    const SCALAR: pg_sys::Oid;
-
     /// # Safety
     /// The Datum must be of a type with this stored form.
     unsafe fn from_datum(datum: Datum) -> Self;
@@ -38,15 +33,9 @@ pub trait StoredDatum: Stored {
     fn as_datum(&self) -> Datum;
 
     fn order(self, other: Self) -> Ordering;
-
-    /// The server's hash functions.
-    fn hash(self) -> u32;
-    fn hash_extended(self, seed: u64) -> u64;
 }
 
 impl<const N: usize> StoredDatum for [u8; N] {
-    const SCALAR: pg_sys::Oid = pg_sys::MACADDROID;
-
     unsafe fn from_datum(datum: Datum) -> Self {
         // SAFETY: the Datum points to N bytes. A byte array needs no alignment.
         unsafe { *datum.cast_mut_ptr::<Self>() }
@@ -77,21 +66,9 @@ impl<const N: usize> StoredDatum for [u8; N] {
         let tail = |bytes: Self| bytes[16..].first_chunk().map(|tail| u32::from_be_bytes(*tail));
         head(self).cmp(&head(other)).then_with(|| tail(self).cmp(&tail(other)))
     }
-
-    fn hash(self) -> u32 {
-        // SAFETY: the pointer is valid for N bytes.
-        unsafe { hash_bytes(self.as_ptr(), N as c_int) }
-    }
-
-    fn hash_extended(self, seed: u64) -> u64 {
-        // SAFETY: the pointer is valid for N bytes.
-        unsafe { hash_bytes_extended(self.as_ptr(), N as c_int, seed) }
-    }
 }
 
 impl StoredDatum for i64 {
-    const SCALAR: pg_sys::Oid = pg_sys::INT8OID;
-
     unsafe fn from_datum(datum: Datum) -> Self {
         datum.value() as Self
     }
@@ -108,24 +85,6 @@ impl StoredDatum for i64 {
     fn order(self, other: Self) -> Ordering {
         self.cmp(&other)
     }
-
-    fn hash(self) -> u32 {
-        hash_bytes_uint32(folded(self))
-    }
-
-    fn hash_extended(self, seed: u64) -> u64 {
-        hash_bytes_uint32_extended(folded(self), seed)
-    }
-}
-
-/// The difference of the first 16 bytes of two values, exact up to 2^53; 0 if `high` is below `low`.
-pub fn distance(low: impl Stored, high: impl Stored) -> f64 {
-    high.head().saturating_sub(low.head()) as f64
-}
-
-/// The 32 bits that hashint8() hashes. The value must not be negative.
-fn folded(value: i64) -> u32 {
-    (value >> 32) as u32 ^ value as u32
 }
 
 /// The text of an ID as a Datum of type `cstring`, in the current memory context.

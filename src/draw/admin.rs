@@ -11,7 +11,7 @@ use scru_server::protocol::{self, Marks};
 use serde_json::json;
 
 use crate::call::error::{Error, attempt, sql_error};
-use crate::call::{Call, epoch, row};
+use crate::call::{Call, epoch};
 use crate::draw::{generate, node};
 use crate::pg::{clock, wal};
 use crate::settings::FromSettings;
@@ -23,20 +23,18 @@ use crate::shared::memory;
 use crate::shared::random::Random;
 use crate::shared::state::SharedWord;
 
-row! {
-    /// A row of `scru_generators`.
-    struct Row {
-        system: &'static str,
-        scope: &'static str,
-        node: Option<String>,
-        last_time: Option<TimestampWithTimeZone>,
-        mark: Option<TimestampWithTimeZone>,
-        draw: &'static str,
-        wait: Option<Interval>,
-        reason: Option<String>,
-        details: JsonB,
-    }
-}
+/// The columns of a row of `scru_generators`, as [`all`] lists them.
+type Row = (
+    &'static str,
+    &'static str,
+    Option<String>,
+    Option<TimestampWithTimeZone>,
+    Option<TimestampWithTimeZone>,
+    &'static str,
+    Option<Interval>,
+    Option<String>,
+    JsonB,
+);
 
 /// `scru_generators() → setof (type text, scope text, node text, last_time timestamptz, mark timestamptz, draw text, wait interval,
 /// reason text, details jsonb)`: one row per type. The last ID is that of the state that all backends share; scope and node follow this
@@ -45,7 +43,7 @@ pub fn all(call: Call) -> Result<Datum, Error> {
     call.rows(|| {
         let seen = Mark::ALL.map(|of| attempt(|| Seen::of(of)));
         let mut rows = Vec::new();
-        id_systems!(|Id| rows.push(row::<Id>(&seen)?.columns()));
+        id_systems!(|Id| rows.push(row::<Id>(&seen)?));
         Ok(rows)
     })
 }
@@ -67,21 +65,15 @@ fn row<T: Type>(seen: &[Result<Seen, Error>; 2]) -> Result<Row, Error> {
     let mark = seen[usize::from(!is_shared)].as_ref().map_or(0, |seen| seen.durable.max(seen.arrived));
     let time = |micros: i64| (micros != 0).then_some(micros).and_then(epoch::of_unix_micros);
     let last = state.map(|state| T::TICKS.start(T::state_tick(state)));
-    Ok(Row {
-        system: T::NAME,
-        scope: if is_shared { "server" } else { "session" },
-        node,
-        last_time: last.and_then(epoch::of_unix_micros),
-        mark: time(mark),
-        draw,
-        wait: (wait > 0).then_some(wait).and_then(|wait| Interval::new(0, 0, wait).ok()),
-        reason: reason.map(|error| error.message()),
-        details: JsonB(json!({
-            "last_id": state.and_then(T::last_id).map(|id| id.to_string()),
-            "node_source": T::Settings::node().map(|node| node.source.to_string()),
-            "last_failure": time(failed),
-        })),
-    })
+    let scope = if is_shared { "server" } else { "session" };
+    let wait = (wait > 0).then_some(wait).and_then(|wait| Interval::new(0, 0, wait).ok());
+    let details = JsonB(json!({
+        "last_id": state.and_then(T::last_id).map(|id| id.to_string()),
+        "node_source": T::Settings::node().map(|node| node.source.to_string()),
+        "last_failure": time(failed),
+    }));
+    let (last, reason) = (last.and_then(epoch::of_unix_micros), reason.map(|error| error.message()));
+    Ok((T::NAME, scope, node, last, time(mark), draw, wait, reason, details))
 }
 
 /// A mark as the next draw finds it, also before the first draw since the start, and on a standby.

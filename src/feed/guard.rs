@@ -3,18 +3,15 @@
 use core::ffi::CStr;
 
 use pgrx::pg_sys::{self, Datum, Interval, Oid};
-use scru_ids::{Stored, id_systems};
+use scru_ids::{SortableId, Stored, id_systems};
 
 use crate::call::error::{Error, excerpt, quoting, sql_error};
 use crate::call::stored::StoredDatum;
 use crate::call::{Call, epoch};
 use crate::feed::reader::{self, Timeliness};
 use crate::pg::catalog;
-use crate::pg::trigger::{Column, Trigger, literal, quoted};
+use crate::pg::trigger::{Trigger, literal, quoted};
 use crate::shared::id_type::Type;
-
-/// The schema of the server's types.
-const PG_CATALOG: Oid = Oid::from_u32(pg_sys::PG_CATALOG_NAMESPACE);
 
 /// The name of the ID system whose IDs a column has, and [`timeliness`] for it.
 type System = (&'static str, fn(Trigger, i32, i64) -> Result<Timeliness, Error>);
@@ -47,45 +44,47 @@ fn guard_of(call: Call, trigger: Trigger) -> Result<Guard, Error> {
     if !trigger.is_after_each_new_row() || !(2..=3).contains(&arguments.len()) {
         return Err(misused(Some(trigger), &arguments));
     }
-    let column = trigger.column(arguments[0]).ok_or_else(|| no_column(trigger, arguments[0]))?;
-    let system = system_of(&column, arguments.get(2), call.schema());
-    let system = system.ok_or_else(|| no_column(trigger, arguments[0]))?;
+    let found = trigger.column(arguments[0]).and_then(|(column, of_type)| {
+        let named = arguments.get(2).map(|name| name.to_bytes());
+        Some((column, system_of(of_type, named, call.schema())?))
+    });
+    let (column, system) = found.ok_or_else(|| no_column(trigger, arguments[0]))?;
     // The argument is a name, which another column can later get.
-    if !catalog::tie_to_column(trigger.oid(), trigger.table_oid(), column.number) {
+    if !trigger.tie_to_column(column) {
         return Err(another_column(trigger, arguments[0]));
     }
-    Ok(Guard { column: column.number, lag: lag_of(arguments[1])?, system })
+    Ok(Guard { column, lag: lag_of(arguments[1])?, system })
 }
 
-/// The system of a column; `None` if it must be named, or if no system has IDs of its type.
-fn system_of(column: &Column, named: Option<&&CStr>, schema: Oid) -> Option<System> {
-    let named = named.map_or(column.type_name.as_slice(), |name| name.to_bytes());
-    id_systems!(|Id| if let Some(system) = of_column::<Id>(column, named, schema) {
-        return Some(system);
+/// The system of the IDs in a column of a type; `None` if it must be named, or if no system has IDs of the type.
+fn system_of(of_type: Oid, named: Option<&[u8]>, schema: Oid) -> Option<System> {
+    id_systems!(|Id| if is_system::<Id>(of_type, named, schema) {
+        return Some((Id::NAME, timeliness::<Id>));
     });
     None
 }
 
-/// The system `T` if a column can have its IDs, and `named` is the name of `T` or of the type that only `T` has.
-/// An ID system of a core type has no type of its own: another user's type with its name has values of another form.
-fn of_column<T: Type>(column: &Column, named: &[u8], schema: Oid) -> Option<System> {
+/// Whether a column of a type can have IDs of the system `T`, and the name is that of `T` or of the type that only `T` has. Without a
+/// name, the type has to be that one. A type with the name of `T` is another user's unless it is in the schema of the extension.
+fn is_system<T: Type>(of_type: Oid, named: Option<&[u8]>, schema: Oid) -> bool {
     let of_server = match T::Stored::LEN {
-        8 => "int8",
-        16 => "uuid",
-        _ => "",
+        8 => pg_sys::INT8OID,
+        16 => pg_sys::UUIDOID,
+        _ => Oid::INVALID,
     };
-    let is = |schema, name: &str| column.type_schema == schema && column.type_name == name.as_bytes();
-    let is_own = T::CORE_TYPE.is_none() && is(schema, T::NAME);
-    let can_have = is_own || is(PG_CATALOG, of_server);
-    let is_named = named == T::NAME.as_bytes() || T::CORE_TYPE.is_some_and(|name| named == name.as_bytes());
-    (can_have && is_named).then_some((T::NAME, timeliness::<T>))
+    let is_own = T::CORE_TYPE.is_none() && of_type == catalog::type_in(schema, T::NAME);
+    let is_named = match named {
+        Some(name) => [Some(T::NAME), T::CORE_TYPE].iter().flatten().any(|of| of.as_bytes() == name),
+        None => is_own || T::CORE_TYPE.is_some(),
+    };
+    (is_own || of_type == of_server) && is_named
 }
 
 /// The timeliness of the ID in the new row. An UPDATE that keeps the ID is timely.
 fn timeliness<T: Type>(trigger: Trigger, column: i32, lag: i64) -> Result<Timeliness, Error> {
     // SAFETY: the type of the column has this stored form.
     let stored = |datum| unsafe { <T::Stored as StoredDatum>::from_datum(datum) };
-    let [new, old] = [trigger.new_value(column), trigger.old_value(column)].map(|datum| datum.map(stored));
+    let [new, old] = trigger.new_and_old(column).map(|datum| datum.map(stored));
     if let (Some(new), Some(old)) = (new, old)
         && new.order(old).is_eq()
     {

@@ -29,9 +29,8 @@ impl SharedHorizon {
         if memory.header.since.load(Ordering::Acquire) == 0 {
             prepared::begin(&memory.header);
         }
-        let (slot, own) = transaction::own();
-        let own = (slot, Owner::new(own.pid, own.number));
-        Ok(Self { memory, marks: SharedMarks::new()?, own, snapshot: None })
+        let (slot, (pid, number)) = transaction::own();
+        Ok(Self { memory, marks: SharedMarks::new()?, own: (slot, Owner::new(pid, number)), snapshot: None })
     }
 
     /// Records the bound of this process's transaction, if it has published one.
@@ -111,7 +110,7 @@ impl HorizonAccess for SharedHorizon {
     }
 
     fn runs(&mut self, slot: usize, owner: Owner) -> Result<bool, Error> {
-        Ok(transaction::of_process(slot).is_some_and(|running| Owner::new(running.pid, running.number) == owner))
+        Ok(transaction::of_process(slot).is_some_and(|(pid, number)| Owner::new(pid, number) == owner))
     }
 
     fn prepared(&mut self) -> Result<i64, Error> {

@@ -15,11 +15,9 @@ use crate::pg::process::PerProcess;
 /// The pages are those of the process's own data: the system has promised them at its start, and provides them when they are used.
 const SIZE: usize = 1 << 18;
 
-#[repr(align(16))]
-struct Memory(UnsafeCell<[u8; SIZE]>);
-
+#[repr(C, align(16))]
 struct Reserve {
-    memory: Memory,
+    memory: UnsafeCell<[u8; SIZE]>,
     /// The number of bytes that are in use, and of allocations in them. Memory is free again when there is none left.
     used: Cell<usize>,
     allocations: Cell<usize>,
@@ -27,7 +25,7 @@ struct Reserve {
 }
 
 static RESERVE: PerProcess<Reserve> = PerProcess::new(Reserve {
-    memory: Memory(UnsafeCell::new([0; SIZE])),
+    memory: UnsafeCell::new([0; SIZE]),
     used: Cell::new(0),
     allocations: Cell::new(0),
     has_served: Cell::new(false),
@@ -35,7 +33,7 @@ static RESERVE: PerProcess<Reserve> = PerProcess::new(Reserve {
 
 impl Reserve {
     fn base(&self) -> *mut u8 {
-        self.memory.0.get().cast()
+        self.memory.get().cast()
     }
 
     /// Allocates memory; null if not enough is left.

@@ -22,16 +22,6 @@ const _: () =
     assert!(size_of::<pg_sys::BufferTag>() == 20, "the first three numbers are the tablespace, the database, the file");
 
 impl Place {
-    /// # Safety
-    /// The buffer is pinned.
-    unsafe fn of(buffer: Buffer) -> Self {
-        // SAFETY: guaranteed by the caller. A descriptor begins with the tag.
-        unsafe {
-            let descriptor = pg_sys::BufferDescriptors.add(buffer as usize - 1).cast();
-            Self { position: page(buffer).cast(), descriptor, had: file(descriptor) }
-        }
-    }
-
     /// Whether the page is still there, and was last changed by the record that ends at a position. A change during the call may be
     /// overlooked.
     #[inline]
@@ -52,13 +42,6 @@ impl Place {
 unsafe fn file(descriptor: *const pg_sys::BufferTag) -> u64 {
     // SAFETY: guaranteed by the caller.
     unsafe { descriptor.cast::<u32>().add(1).cast::<u64>().read_unaligned() }
-}
-
-/// # Safety
-/// The number is that of a buffer.
-unsafe fn page(buffer: Buffer) -> *mut PageHeaderData {
-    // SAFETY: guaranteed by the caller.
-    unsafe { pg_sys::BufferBlocks.add((buffer as usize - 1) * pg_sys::BLCKSZ as usize).cast() }
 }
 
 /// A page that this backend has locked exclusively. The lock and the pin end when the value is dropped, or with the transaction.
@@ -99,12 +82,15 @@ impl LockedPage {
 
     pub fn header(&self) -> *mut PageHeaderData {
         // SAFETY: a pinned buffer has a page in shared memory.
-        unsafe { page(self.0) }
+        unsafe { pg_sys::BufferBlocks.add((self.0 as usize - 1) * pg_sys::BLCKSZ as usize).cast() }
     }
 
     pub fn place(&self) -> Place {
-        // SAFETY: the buffer is pinned.
-        unsafe { Place::of(self.0) }
+        // SAFETY: the buffer is pinned. A descriptor begins with the tag.
+        unsafe {
+            let descriptor = pg_sys::BufferDescriptors.add(self.0 as usize - 1).cast();
+            Place { position: self.header().cast(), descriptor, had: file(descriptor) }
+        }
     }
 
     /// The position of the end of the record that has last changed the page.

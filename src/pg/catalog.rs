@@ -7,6 +7,7 @@ use core::ptr;
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::varlena_to_byte_slice;
 
+use crate::pg::datum;
 use crate::pg::nodes::{NodeRef, Nodes};
 use crate::pg::process::PerProcess;
 use crate::pg::unguarded::{ReleaseSysCache, SearchSysCache1, SysCacheGetAttr, get_opcode, pg_detoast_datum_packed};
@@ -79,6 +80,14 @@ pub fn has_rows(catalog: Oid) -> bool {
         }
     }
     has_rows
+}
+
+/// The type with a name in a schema; 0 if there is none.
+pub fn type_in(schema: Oid, name: &str) -> Oid {
+    let (cache, column) = (pg_sys::SysCacheIdentifier::TYPENAMENSP as _, pg_sys::Anum_pg_type_oid as _);
+    let (name, none) = (datum::c_string(name), Datum::null());
+    // SAFETY: the keys have the types of the cache's.
+    unsafe { pg_sys::GetSysCacheOid(cache, column, Datum::from(name.as_ptr()), schema.into(), none, none) }
 }
 
 pub fn has_extension(extension: &CStr) -> bool {

@@ -40,34 +40,26 @@ pub fn may_execute(function: Oid) -> bool {
     }
 }
 
-/// Starts an error report, and returns whether the caller must finish it. From PostgreSQL 16 on, the error is soft if `context`
-/// asks for that.
+/// Reports an error, whose fields `set_fields` sets. From PostgreSQL 16 on, the error is soft if `context` asks for that: only then
+/// does the function return.
 ///
 /// # Safety
 /// As [`crate::call::error::report`], the only caller.
 #[cfg_attr(feature = "pg15", expect(unused_variables, reason = "PostgreSQL 15 has no soft errors"))]
-pub unsafe fn start_error(context: *mut Node) -> bool {
+pub unsafe fn report_error(context: *mut Node, line: u32, set_fields: impl FnOnce()) {
+    let (file, line, function) = (c"error.rs".as_ptr(), line as c_int, c"report".as_ptr());
     // SAFETY: guaranteed by the caller.
     unsafe {
-        cfg_select! {
+        let is_reported = cfg_select! {
             feature = "pg15" => errstart(pgrx::PgLogLevel::ERROR as c_int, ptr::null()),
             _ => errsave_start(context, ptr::null()),
-        }
-    }
-}
-
-/// Finishes an error report. Returns only if the error is soft.
-///
-/// # Safety
-/// As [`start_error`].
-#[cfg_attr(feature = "pg15", expect(unused_variables, reason = "PostgreSQL 15 has no soft errors"))]
-pub unsafe fn finish_error(context: *mut Node, line: u32) {
-    let (file, function) = (c"error.rs".as_ptr(), c"report".as_ptr());
-    // SAFETY: guaranteed by the caller.
-    unsafe {
-        cfg_select! {
-            feature = "pg15" => errfinish(file, line as c_int, function),
-            _ => errsave_finish(context, file, line as c_int, function),
+        };
+        if is_reported {
+            set_fields();
+            cfg_select! {
+                feature = "pg15" => errfinish(file, line, function),
+                _ => errsave_finish(context, file, line, function),
+            }
         }
     }
 }
@@ -291,10 +283,14 @@ fn segment(_handle: &AtomicU32, name: &CStr, size: usize) -> *mut c_void {
 /// What [`on_table`] calls: with the state of the planner, and a table of the query.
 pub type OnTable = unsafe fn(*mut PlannerInfo, *mut RelOptInfo);
 
-#[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
-type TableHook = pg_sys::get_relation_info_hook_type;
-#[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
-type TableHook = pg_sys::build_simple_rel_hook_type;
+cfg_select! {
+    any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18") => {
+        use pg_sys::{get_relation_info_hook as TABLE_HOOK, get_relation_info_hook_type as TableHook};
+    }
+    _ => {
+        use pg_sys::{build_simple_rel_hook as TABLE_HOOK, build_simple_rel_hook_type as TableHook};
+    }
+}
 
 /// The function that `table_hook` calls, and the hook that was there before.
 static TABLE_HOOKS: PerProcess<Cell<Option<(OnTable, TableHook)>>> = PerProcess::new(Cell::new(None));
@@ -302,41 +298,30 @@ static TABLE_HOOKS: PerProcess<Cell<Option<(OnTable, TableHook)>>> = PerProcess:
 /// Registers a function that the planner calls for each table of a query, before it distributes the conditions of the query.
 pub fn on_table(function: OnTable) {
     // SAFETY: called from _PG_init. Only this thread reads or writes the hook.
-    unsafe {
-        #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
-        let hook = &raw mut pg_sys::get_relation_info_hook;
-        #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
-        let hook = &raw mut pg_sys::build_simple_rel_hook;
-        TABLE_HOOKS.set(Some((function, hook.replace(Some(table_hook)))));
-    }
+    TABLE_HOOKS.set(Some((function, unsafe { (&raw mut TABLE_HOOK).replace(Some(table_hook)) })));
 }
 
-#[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
-unsafe extern "C-unwind" fn table_hook(root: *mut PlannerInfo, table: Oid, is_parent: bool, relation: *mut RelOptInfo) {
-    let Some((function, next)) = TABLE_HOOKS.get() else { return };
-    // SAFETY: the arguments are the planner's.
-    unsafe {
-        if let Some(next) = next {
-            next(root, table, is_parent, relation);
-        }
-        function(root, relation);
-    }
-}
-
-/// From PostgreSQL 19 on, the planner also calls the hook for what is not a table.
-#[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
 unsafe extern "C-unwind" fn table_hook(
     root: *mut PlannerInfo,
+    #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))] table: Oid,
+    #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))] is_parent: bool,
     relation: *mut RelOptInfo,
+    #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
     entry: *mut pg_sys::RangeTblEntry,
 ) {
     let Some((function, next)) = TABLE_HOOKS.get() else { return };
     // SAFETY: the arguments are the planner's.
     unsafe {
         if let Some(next) = next {
-            next(root, relation, entry);
+            cfg_select! {
+                any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18") => {
+                    next(root, table, is_parent, relation);
+                }
+                _ => next(root, relation, entry),
+            }
         }
-        if (*entry).rtekind == pg_sys::RTEKind::RTE_RELATION {
+        // From PostgreSQL 19 on, the planner also calls the hook for what is not a table.
+        if (*relation).rtekind == pg_sys::RTEKind::RTE_RELATION {
             function(root, relation);
         }
     }

@@ -14,11 +14,8 @@ use crate::pg::process::own_database;
 use crate::pg::server;
 use crate::pg::unguarded::{ActiveSnapshotSet, GetActiveSnapshot};
 
-/// A transaction, by the process that runs it and its number there, which is 0 if there is none.
-pub struct LocalTransaction {
-    pub pid: u32,
-    pub number: u32,
-}
+/// A transaction: the process that runs it, and its number there, which is 0 if there is none.
+pub type LocalTransaction = (u32, u32);
 
 #[inline(always)]
 pub fn local() -> u32 {
@@ -75,7 +72,7 @@ unsafe fn running(process: *mut PGPROC) -> LocalTransaction {
     // SAFETY: guaranteed by the caller.
     unsafe {
         let pid = AtomicI32::from_ptr(&raw mut (*process).pid).load(Ordering::Acquire);
-        LocalTransaction { pid: pid as u32, number: server::local_transaction(process) }
+        (pid as u32, server::local_transaction(process))
     }
 }
 

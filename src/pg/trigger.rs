@@ -11,13 +11,6 @@ use crate::pg::catalog;
 #[derive(Clone, Copy)]
 pub struct Trigger<'call>(&'call pg_sys::TriggerData);
 
-/// A stored column of the table of a trigger, and the schema and the name of the type under its domain.
-pub struct Column {
-    pub number: i32,
-    pub type_schema: Oid,
-    pub type_name: Vec<u8>,
-}
-
 impl<'call> Trigger<'call> {
     /// The trigger's call; `None` if the function was called in another way.
     ///
@@ -42,11 +35,6 @@ impl<'call> Trigger<'call> {
         }
     }
 
-    pub fn oid(self) -> Oid {
-        // SAFETY: the trigger is valid during the call.
-        unsafe { (*self.0.tg_trigger).tgoid }
-    }
-
     pub fn name(self) -> &'call CStr {
         // SAFETY: the trigger is valid during the call, and has a name.
         unsafe { CStr::from_ptr((*self.0.tg_trigger).tgname) }
@@ -60,11 +48,6 @@ impl<'call> Trigger<'call> {
         }
     }
 
-    pub fn table_oid(self) -> Oid {
-        // SAFETY: the relation is open during the call.
-        unsafe { (*self.0.tg_relation).rd_id }
-    }
-
     pub fn table(self) -> &'call CStr {
         // SAFETY: the relation is open during the call.
         unsafe { CStr::from_ptr((*(*self.0.tg_relation).rd_rel).relname.data.as_ptr()) }
@@ -76,8 +59,9 @@ impl<'call> Trigger<'call> {
         unsafe { CStr::from_ptr(pg_sys::get_namespace_name((*(*self.0.tg_relation).rd_rel).relnamespace)) }
     }
 
-    /// A column of the table; `None` if there is none with this name, or if its values are not stored.
-    pub fn column(self, name: &CStr) -> Option<Column> {
+    /// The number of a column of the table, and the type under its domain; `None` if there is no column with this name, or if its
+    /// values are not stored.
+    pub fn column(self, name: &CStr) -> Option<(i32, Oid)> {
         // SAFETY: the descriptor is valid during the call, and has the attribute.
         unsafe {
             let descriptor = (*self.0.tg_relation).rd_att;
@@ -85,34 +69,30 @@ impl<'call> Trigger<'call> {
             if number <= 0 || pg_sys::get_attgenerated((*self.0.tg_relation).rd_id, number as i16) as u8 == b'v' {
                 return None;
             }
-            let of_type = pg_sys::getBaseType(pg_sys::SPI_gettypeid(descriptor, number));
-            let row = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::TYPEOID as _, Datum::from(of_type));
-            let schema_and_name = |form: &pg_sys::FormData_pg_type| (form.typnamespace, form.typname);
-            let (type_schema, name) = catalog::read(row, schema_and_name)?;
-            let type_name = CStr::from_ptr(name.data.as_ptr()).to_bytes().to_vec();
-            Some(Column { number, type_schema, type_name })
+            Some((number, pg_sys::getBaseType(pg_sys::SPI_gettypeid(descriptor, number))))
         }
     }
 
-    /// The value of the column with a number in the new row of a trigger for which
-    /// [`is_after_each_new_row`](Self::is_after_each_new_row) holds; `None` if it is NULL.
-    pub fn new_value(self, column: i32) -> Option<Datum> {
-        // The server passes the new row of an UPDATE apart.
-        let is_update = trigger_fired_by_update(self.0.tg_event);
-        self.value(if is_update { self.0.tg_newtuple } else { self.0.tg_trigtuple }, column)
+    /// Lets the trigger depend on a column, by its number, unless it depends on one. Returns whether it depends on this one.
+    pub fn tie_to_column(self, column: i32) -> bool {
+        // SAFETY: the trigger is valid during the call. The relation is open.
+        unsafe { catalog::tie_to_column((*self.0.tg_trigger).tgoid, (*self.0.tg_relation).rd_id, column) }
     }
 
-    /// As [`new_value`](Self::new_value), of the row before an UPDATE; `None` for an INSERT.
-    pub fn old_value(self, column: i32) -> Option<Datum> {
-        let is_update = trigger_fired_by_update(self.0.tg_event);
-        if is_update { self.value(self.0.tg_trigtuple, column) } else { None }
-    }
-
-    fn value(self, row: pg_sys::HeapTuple, column: i32) -> Option<Datum> {
-        let mut is_null = false;
-        // SAFETY: the row and its descriptor are valid during the call. The column is one of the descriptor.
-        let value = unsafe { pg_sys::heap_getattr(row, column, (*self.0.tg_relation).rd_att, &mut is_null) };
-        (!is_null).then_some(value)
+    /// The values of the column with a number in the new row, and in the row before an UPDATE, for a trigger for which
+    /// [`is_after_each_new_row`](Self::is_after_each_new_row) holds; `None` for NULL, and in place of a row before an INSERT.
+    pub fn new_and_old(self, column: i32) -> [Option<Datum>; 2] {
+        let value = |row| {
+            let mut is_null = false;
+            // SAFETY: the row and its descriptor are valid during the call. The column is one of the descriptor.
+            let value = unsafe { pg_sys::heap_getattr(row, column, (*self.0.tg_relation).rd_att, &mut is_null) };
+            (!is_null).then_some(value)
+        };
+        match trigger_fired_by_update(self.0.tg_event) {
+            // The server passes the new row of an UPDATE apart.
+            true => [value(self.0.tg_newtuple), value(self.0.tg_trigtuple)],
+            false => [value(self.0.tg_trigtuple), None],
+        }
     }
 }
 

@@ -105,18 +105,10 @@ unsafe extern "C-unwind" {
     pub fn numeric_out(call: FunctionCallInfo) -> Datum;
     pub fn palloc(size: usize) -> *mut c_void;
     pub fn palloc0(size: usize) -> *mut c_void;
-    pub fn pg_detoast_datum(datum: *mut pg_sys::varlena) -> *mut pg_sys::varlena;
     pub fn pg_detoast_datum_packed(datum: *mut pg_sys::varlena) -> *mut pg_sys::varlena;
     pub safe fn predicate_implied_by(predicate: Nodes, conditions: Nodes, is_weak: bool) -> bool;
     pub safe fn ProcessInterrupts();
     pub safe fn pull_varnos(root: Root, node: NodeRef) -> *mut pg_sys::Bitmapset;
-    pub fn range_deserialize(
-        typcache: *mut pg_sys::TypeCacheEntry,
-        range: *const pg_sys::RangeType,
-        lower: *mut pg_sys::RangeBound,
-        upper: *mut pg_sys::RangeBound,
-        is_empty: *mut bool,
-    );
     /// Lets the plan be made anew when the function changes.
     pub fn record_plan_function_dependency(root: *mut PlannerInfo, function: Oid);
     pub safe fn RecoveryInProgress() -> bool;

@@ -4,13 +4,8 @@ use core::ptr;
 
 use pgrx::pg_sys::{self, XLogRecPtr};
 
-use crate::pg::unguarded::RecoveryInProgress;
-
 /// Whether the server is in recovery. Recovery is never re-entered.
-#[inline]
-pub fn is_in_recovery() -> bool {
-    RecoveryInProgress()
-}
+pub use crate::pg::unguarded::RecoveryInProgress as is_in_recovery;
 
 pub fn is_flushed(position: XLogRecPtr) -> bool {
     // SAFETY: reads shared memory. The server is not in recovery.

@@ -163,7 +163,9 @@ pub fn on_clock_rollback() -> OnClockRollback {
 pub trait FromSettings: Copy + Default {
     /// # Errors
     /// Returns an error (22023) if the node is refused: see [`nodes`].
-    fn from_settings() -> Result<Self, Error>;
+    fn from_settings() -> Result<Self, Error> {
+        Ok(Self::default())
+    }
 
     /// The setting with the node; `None` if the system has none, or if it is refused.
     fn node() -> Option<Deciding> {
@@ -171,11 +173,7 @@ pub trait FromSettings: Copy + Default {
     }
 }
 
-impl FromSettings for () {
-    fn from_settings() -> Result<(), Error> {
-        Ok(())
-    }
-}
+impl FromSettings for () {}
 
 impl FromSettings for Scru64Settings {
     #[inline]

@@ -2,20 +2,19 @@
 //! of other types.
 //!
 //! An index key is a range of IDs, and in a leaf the range of a single ID. It is stored as a `bytea`: the bytes of the low end,
-//! followed by those of the high end from the first difference on. A leaf key therefore consists of the bytes of its ID.
+//! followed by those of the high end from the first difference on. A leaf key therefore consists of the bytes of its ID, and a sorted
+//! index build uses the server's sort support for `bytea`.
 
 use core::ffi::c_int;
 use core::mem::offset_of;
 
-use pgrx::pg_sys::{self, Datum, GISTENTRY, OffsetNumber, SortSupport};
+use pgrx::pg_sys::{self, Datum, GISTENTRY, OffsetNumber};
 use scru_ids::Stored;
-use scru_server::time_compare::first_and_last;
 
 use crate::call::Call;
 use crate::call::error::Error;
-use crate::call::stored::{StoredDatum, StoredId, distance};
+use crate::call::stored::{StoredDatum, StoredId};
 use crate::pg::datum;
-use crate::pg::unguarded::ssup_datum_unsigned_cmp;
 
 /// The length of the longest ID, in bytes.
 const MAX_LEN: usize = 20;
@@ -76,6 +75,7 @@ impl<T: StoredId> Key<T> {
     /// How much the range grows if it has to contain another.
     fn growth(self, other: Self) -> f64 {
         let both = self.with(other);
+        let distance = |low: T::Stored, high: T::Stored| high.head().saturating_sub(low.head()) as f64;
         distance(both.low, self.low) + distance(self.high, both.high)
     }
 
@@ -104,8 +104,8 @@ pub fn consistent<T: StoredId>(call: Call) -> Result<Datum, Error> {
     };
     let strategy = call.int2(2) as u32;
     let matches = if strategy == pg_sys::RTContainedByStrategyNumber {
-        let (first, last): (T, T) = first_and_last(call.tstzrange(1));
-        first <= last && key.high >= first.to_stored() && key.low <= last.to_stored()
+        let &(first, last) = call.ids_in_range::<T>(1)?;
+        first <= last && key.high >= first && key.low <= last
     } else {
         key.may_satisfy(strategy, call.stored::<T>(1))
     };
@@ -205,36 +205,6 @@ pub fn same<T: StoredId>(call: Call) -> Result<Datum, Error> {
         call.datum(2).cast_mut_ptr::<bool>().write(left == right);
     }
     Ok(call.datum(2))
-}
-
-/// `T_gist_sortsupport(internal) → void`: the order of leaf keys, for a sorted index build
-pub fn sort_support<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    // SAFETY: the server passes a SortSupport to fill in.
-    let support = unsafe { &mut *call.datum(0).cast_mut_ptr::<pg_sys::SortSupportData>() };
-    support.comparator = Some(compare::<T>);
-    if support.abbreviate {
-        support.comparator = Some(ssup_datum_unsigned_cmp);
-        support.abbrev_converter = Some(abbreviate::<T>);
-        support.abbrev_abort = Some(never);
-        support.abbrev_full_comparator = Some(compare::<T>);
-    }
-    Ok(Datum::null())
-}
-
-unsafe extern "C-unwind" fn compare<T: StoredId>(left: Datum, right: Datum, _support: SortSupport) -> c_int {
-    // SAFETY: the server sorts keys of the index.
-    unsafe { Key::<T>::from_datum(left).cmp(&Key::from_datum(right)) as c_int }
-}
-
-/// The first 8 bytes of a key as a number.
-unsafe extern "C-unwind" fn abbreviate<T: StoredId>(key: Datum, _support: SortSupport) -> Datum {
-    // SAFETY: the server sorts keys of the index.
-    let low = unsafe { Key::<T>::from_datum(key) }.low.to_bytes();
-    Datum::from(low.as_ref().first_chunk().map_or(0, |head| u64::from_be_bytes(*head)))
-}
-
-unsafe extern "C-unwind" fn never(_rows: c_int, _support: SortSupport) -> bool {
-    false
 }
 
 fn entry(call: Call) -> *mut GISTENTRY {

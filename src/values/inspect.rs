@@ -5,8 +5,8 @@ use std::ffi::CString;
 use pgrx::JsonB;
 use pgrx::datum::{Interval, TimestampWithTimeZone};
 use pgrx::pg_sys::Datum;
-use scru_ids::{SortableId, SqlId, Stored, id_systems, registry};
-use serde_json::{Map, Value, json};
+use scru_ids::{Field, SortableId, SqlId, Stored, id_systems, registry};
+use serde_json::{Value, json};
 
 use crate::call::error::Error;
 use crate::call::stored::{StoredDatum, StoredId};
@@ -77,20 +77,14 @@ type Facts = (&'static str, i32, i32, Interval, TimestampWithTimeZone, Timestamp
 
 fn facts<T: SqlId>() -> Option<Facts> {
     let (bytes, digits) = (<T::Stored as Stored>::LEN as i32, T::TEXT_LEN as i32);
-    let (earliest, latest) = (epoch::timestamptz(T::MIN)?, epoch::timestamptz(T::MAX)?);
+    let [earliest, latest] = [T::MIN, T::MAX].map(|id| epoch::of_unix_micros(id.timestamp_micros()));
     let details = JsonB(json!({ "smallest": T::MIN.to_string(), "largest": T::MAX.to_string() }));
-    Some((T::NAME, bytes, digits, Interval::new(0, 0, T::TICKS.micros).ok()?, earliest, latest, details))
+    Some((T::NAME, bytes, digits, Interval::new(0, 0, T::TICKS.micros).ok()?, earliest?, latest?, details))
 }
 
 fn row<T: SqlId>(id: T) -> Option<Row> {
-    Some((T::NAME, id.to_string(), epoch::timestamptz(id)?, JsonB(Value::Object(fields(id)))))
-}
-
-/// The fields of an ID, except those that need a parameter.
-fn fields<T: SqlId>(id: T) -> Map<String, Value> {
-    let named = |field: &scru_ids::Field<T>| {
-        let value = serde_json::to_value(field.getter.value(id)?).ok()?;
-        Some((field.name.to_owned(), value))
-    };
-    T::FIELDS.iter().filter_map(named).collect()
+    // A field that needs a parameter has no value.
+    let named = |field: &Field<T>| Some((field.name.to_owned(), serde_json::to_value(field.getter.value(id)?).ok()?));
+    let fields = T::FIELDS.iter().filter_map(named).collect();
+    Some((T::NAME, id.to_string(), epoch::of_unix_micros(id.timestamp_micros())?, JsonB(Value::Object(fields))))
 }

@@ -20,7 +20,7 @@ pub fn output<T: Type>(call: Call) -> Result<Datum, Error> {
     Ok(stored::cstring(call.id::<T>(0)))
 }
 
-/// `T_send(T) → bytea` and the cast `T_to_bytea(T) → bytea`
+/// `T_send(T) → bytea`, also the cast to bytea
 pub fn send<T: Type>(call: Call) -> Result<Datum, Error> {
     Ok(datum::varlena(call.stored::<T>(0).to_bytes().as_ref()))
 }

@@ -1,7 +1,6 @@
 //! The SQL functions of values: text and bytes, prefixes, comparison, hashing, indexes, time, casts, encryption. One file for each
 //! concern, named as in `sql` and `tests`, and generic over the ID types.
 
-pub mod brin;
 pub mod casts;
 pub mod compare;
 pub mod encryption;

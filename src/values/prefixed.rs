@@ -4,7 +4,7 @@ use pgrx::pg_sys::Datum;
 use scru_ids::{MAX_TEXT_LEN, prefixed};
 
 use crate::call::Call;
-use crate::call::error::Error;
+use crate::call::error::{Error, excerpt, quoting, sql_error};
 use crate::call::stored::StoredId;
 use crate::pg::datum;
 
@@ -23,7 +23,9 @@ pub fn unprefixed<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let (expected, text) = (prefix(call)?, call.varlena(1));
     let (received, id) = prefixed::split(text);
     if received != expected {
-        return Err(Error::wrong_prefix::<T>(text, expected, received));
+        let prefixes = [expected, &excerpt(received)];
+        let detail = quoting("Expected the prefix \"{}\", but received \"{}\".", &prefixes);
+        return Err(Error::malformed::<T>(text).detail(detail));
     }
     T::parse_suffix(id).map(T::to_datum).map_err(|error| Error::bad_text::<T>(id, error))
 }
@@ -31,5 +33,9 @@ pub fn unprefixed<T: StoredId>(call: Call) -> Result<Datum, Error> {
 /// The first argument if it is a valid prefix.
 fn prefix<'call>(call: Call<'call>) -> Result<&'call [u8], Error> {
     let prefix = call.varlena(0);
-    if prefixed::is_prefix(prefix) { Ok(prefix) } else { Err(Error::invalid_prefix(prefix)) }
+    if prefixed::is_prefix(prefix) {
+        return Ok(prefix);
+    }
+    Err(sql_error!(ERRCODE_INVALID_PARAMETER_VALUE, quoting("invalid prefix \"{}\"", &[&excerpt(prefix)]))
+        .detail("A prefix has at most 63 lower-case ASCII letters and underscores, and no underscore at its ends."))
 }

@@ -1,5 +1,4 @@
-//! Support functions of the btree operator class: comparators that the server's sorts call directly, abbreviated keys, and skip
-//! support.
+//! The sort support of the btree operator class: comparators that the server's sorts call directly, and abbreviated keys.
 //!
 //! The server uses its specialized sorts, as for `uuid` and `bigint`, if the comparator is one of its own `ssup_datum_…_cmp`. IDs
 //! passed by value need no abbreviated keys; IDs passed by reference have those of [`SortKeys`], whose file states what they gain.
@@ -7,7 +6,7 @@
 use core::ffi::c_int;
 
 use pgrx::PgMemoryContexts;
-use pgrx::pg_sys::{self, Datum, Relation, SortSupport};
+use pgrx::pg_sys::{self, Datum, SortSupport};
 use scru_ids::Stored;
 use scru_server::SortKeys;
 
@@ -52,39 +51,4 @@ unsafe extern "C-unwind" fn abbreviate<T: StoredId>(original: Datum, support: So
 unsafe extern "C-unwind" fn give_up(rows: c_int, support: SortSupport) -> bool {
     // SAFETY: the function `support` has stored the keys in `ssup_extra`.
     unsafe { (*(*support).ssup_extra.cast::<SortKeys>()).are_useless_for(rows as usize) }
-}
-
-/// The server's `SkipSupportData`, which pgrx binds only for PostgreSQL 18 and later.
-#[repr(C)]
-struct SkipSupport {
-    smallest: Datum,
-    largest: Datum,
-    decrement: Step,
-    increment: Step,
-}
-
-type Step = unsafe extern "C-unwind" fn(index: Relation, value: Datum, is_at_end: *mut bool) -> Datum;
-
-/// `T_skipsupport(internal) → void`: fills in the `SkipSupportData`, for the types passed by value
-///
-/// Installed on PostgreSQL 18 and later. It gives a btree skip scan the next and the previous value of a leading column.
-pub fn skip_support<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    let support = SkipSupport {
-        smallest: T::MIN.to_datum(),
-        largest: T::MAX.to_datum(),
-        decrement: step::<T, -1>,
-        increment: step::<T, 1>,
-    };
-    // SAFETY: the server passes such a struct to fill in.
-    unsafe { call.datum(0).cast_mut_ptr::<SkipSupport>().write(support) };
-    Ok(Datum::null())
-}
-
-/// Returns `value + BY` and sets `is_at_end` to false. If no ID has that value, returns `value` and sets `is_at_end` to true.
-unsafe extern "C-unwind" fn step<T: StoredId, const BY: i64>(_: Relation, value: Datum, is_at_end: *mut bool) -> Datum {
-    // Types passed by value are stored as an `i64`.
-    let next = T::Stored::from_bytes(&((value.value() as i64).wrapping_add(BY)).to_be_bytes()).and_then(T::from_stored);
-    // SAFETY: the server passes a pointer that is valid for writes.
-    unsafe { *is_at_end = next.is_none() };
-    next.map_or(value, |next| next.to_datum())
 }

@@ -4,7 +4,6 @@ use pgrx::pg_sys::{Datum, Oid};
 use scru_ids::MAX_TEXT_LEN;
 
 use crate::call::error::Error;
-use crate::call::stored::StoredDatum;
 use crate::call::{Call, epoch};
 use crate::pg::datum;
 use crate::pg::unguarded::{DirectFunctionCall1Coll, timestamptz_date};
@@ -53,23 +52,7 @@ pub fn decode<T: Type>(call: Call) -> Result<Datum, Error> {
 
 /// `T_lower(timestamptz) → T`, `T_upper(timestamptz) → T`: the first or the last ID of the tick that contains a time, or of the nearest
 /// tick
-///
-/// A filter such as `id >= T_lower(now())` calls the function for each row with the same time. These calls return the ID of the first
-/// one, which no call changes, and no copy.
 #[inline]
 pub fn bound<T: Type>(call: Call, of: fn(i64) -> T) -> Result<Datum, Error> {
-    let time = call.int8(0);
-    let (first_time, first) = call.remembered((), || Ok(first(time, of)))?;
-    Ok(if *first_time == time && call.outlives_result() { first.as_datum() } else { copied(time, of) })
-}
-
-/// The time and the ID of a first call. Out of line, as `copied` is: the fast path saves no registers.
-#[inline(never)]
-fn first<T: Type>(time: i64, of: fn(i64) -> T) -> (i64, T::Stored) {
-    (time, of(epoch::saturated_unix_micros(time)).to_stored())
-}
-
-#[inline(never)]
-fn copied<T: Type>(time: i64, of: fn(i64) -> T) -> Datum {
-    of(epoch::saturated_unix_micros(time)).to_datum()
+    call.id_of_time(|| true, |micros| Some(of(micros)))
 }

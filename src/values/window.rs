@@ -24,7 +24,7 @@ const LAST_YEAR: i128 = 290_000;
 /// keeps its bits below the timestamp: an offset of zero does not change it. Raises 22013 if the offset is negative.
 pub fn in_range<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let [value, base] = [0, 1].map(|index| call.id::<T>(index));
-    let [subtract, less] = [3, 4].map(|index| call.boolean(index));
+    let [subtract, less] = [3, 4].map(|index| call.datum(index).value() != 0);
     let offset = call.interval(2);
     if epoch::compared_length(offset) < 0 {
         return Err(sql_error!(

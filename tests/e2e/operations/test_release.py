@@ -63,8 +63,7 @@ def test_the_library_keeps_the_symbols_of_a_release(version):
     scripts = "".join((SQL / f"released/{extension}--{version}.sql").read_text() for extension in EXTENSIONS)
     named = set(re.findall(r"'MODULE_PATHNAME', '(\w+)'", scripts))
     assert len(named) > 100
-    younger = set() if MAJOR >= 18 else {name for name in named if name.endswith("_skipsupport")}
-    assert named - younger - exported == set()
+    assert named - exported == set()
 
 
 @each_release

@@ -60,12 +60,3 @@ SELECT * FROM each_type($$
     FROM unnest('{$T_minmax,$T_multi,$T_bloom}'::text[]) AS source, (SELECT id FROM $T_ids WHERE n % 3000 = 0) AS q
     GROUP BY source ORDER BY source
 $$);
-
--- The distance function of minmax-multi returns the difference of the integer values, and zero instead of a negative one.
-SELECT * FROM each_type($$
-    SELECT a.id, b.id FROM $T_ids AS a JOIN $T_ids AS b ON b.n = a.n + 1
-    WHERE a.n <= 500
-      AND abs($T_distance(a.id, b.id) - greatest(number_of(b.bytes) - number_of(a.bytes), 0)::float8)
-          > 1e-9 * number_of(decode(repeat('ff', length(a.bytes)), 'hex'))::float8
-$$);
-SELECT * FROM each_type($$ SELECT $T_distance(largest('$T')::$T, smallest('$T')::$T), $T_distance(id, id) FROM $T_ids LIMIT 1 $$);
