@@ -5,14 +5,16 @@ use core::ops::RangeInclusive;
 use core::ptr;
 use std::borrow::Cow;
 use std::fmt::Display;
+use std::panic::AssertUnwindSafe;
 
-use pgrx::PgSqlErrorCode as SqlState;
+use pgrx::pg_sys::panic::CaughtError;
 use pgrx::pg_sys::{self, Datum, Node};
+use pgrx::{PgSqlErrorCode as SqlState, PgTryBuilder};
 use scru_ids::{BytesError, ParseError, ParseErrorKind, SqlId};
 
 use crate::call::{epoch, hints};
+use crate::pg::server;
 use crate::pg::unguarded::{err_generic_string, errcode, errdetail_internal, errhint, errmsg_internal};
-use crate::pg::{server, transaction};
 
 /// The error with an SQLSTATE and a message: a format string and its values, or a text by [`quoting`]. docs/errors.md lists these.
 macro_rules! sql_error {
@@ -181,9 +183,39 @@ impl Error {
     }
 }
 
-/// Runs `work` in a subtransaction. Also returns an error that the server raises: its message, with XX000.
+/// Runs `work` in a subtransaction. If the server raises an error, rolls the subtransaction back, which also releases resources such
+/// as pinned buffers, and returns an error with the message and XX000. The cancellation of a query is raised again.
+///
+/// Must not be called in parallel mode, and `work` must not process interrupts outside of the server's functions.
 pub fn attempt<R>(work: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
-    transaction::attempt(work).unwrap_or_else(|message| Err(Error::new(SqlState::ERRCODE_INTERNAL_ERROR, message)))
+    // SAFETY: the calls are those of PL/pgSQL for a block with an exception handler.
+    unsafe {
+        let (context, owner) = (pg_sys::CurrentMemoryContext, pg_sys::CurrentResourceOwner);
+        let return_to_caller = || {
+            pg_sys::CurrentMemoryContext = context;
+            pg_sys::CurrentResourceOwner = owner;
+        };
+        pg_sys::BeginInternalSubTransaction(ptr::null());
+        pg_sys::CurrentMemoryContext = context;
+        PgTryBuilder::new(AssertUnwindSafe(|| {
+            let result = work();
+            pg_sys::ReleaseCurrentSubTransaction();
+            return_to_caller();
+            result
+        }))
+        .catch_others(|cause| {
+            pg_sys::CurrentMemoryContext = context;
+            pg_sys::RollbackAndReleaseCurrentSubTransaction();
+            return_to_caller();
+            match cause {
+                CaughtError::PostgresError(report) if report.sql_error_code() != SqlState::ERRCODE_QUERY_CANCELED => {
+                    Err(Error::new(SqlState::ERRCODE_INTERNAL_ERROR, report.message()))
+                }
+                cause => cause.rethrow(),
+            }
+        })
+        .execute()
+    }
 }
 
 fn copied(text: &[u8]) -> *const c_char {
