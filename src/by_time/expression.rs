@@ -5,6 +5,7 @@ use core::ffi::c_int;
 use pgrx::pg_sys::{self, Datum, Oid, RangeTblEntry};
 use scru_server::time_compare::Operator;
 
+use crate::by_time::has_other_hook;
 use crate::pg::nodes::{NodeRef, Nodes, Root};
 use crate::pg::process::LookedUp;
 use crate::pg::unguarded::{
@@ -12,7 +13,7 @@ use crate::pg::unguarded::{
     estimate_expression_value, evaluate_expr, exprType, get_negator, get_opcode, get_opfamily_member, lappend,
     lookup_type_cache, makeConst, makeFuncExpr,
 };
-use crate::pg::{catalog, paths, server};
+use crate::pg::{catalog, server};
 
 pub fn list<'p>(nodes: impl IntoIterator<Item = NodeRef<'p>>) -> Nodes<'p> {
     // SAFETY: the list is new, so that nobody else has it.
@@ -110,7 +111,7 @@ pub fn is_skipped(root: Root, id: NodeRef, is_constant: bool) -> bool {
         // A partition that is itself partitioned gets a copy of the conditions, which are simplified again.
         (true, pg_sys::RELKIND_PARTITIONED_TABLE) => is_constant && is_in_partition_key(table.relid, column.varattno),
         // Another extension with this hook, such as TimescaleDB, may exclude children at the start of execution.
-        (true, _) => is_constant || paths::has_other_hook(),
+        (true, _) => is_constant || has_other_hook(),
     })
 }
 

@@ -14,9 +14,10 @@ use pgrx::pg_sys::{
 
 use crate::by_time::condition::Condition;
 use crate::by_time::expression::{self, list};
+use crate::by_time::has_other_hook;
+use crate::pg::catalog;
 use crate::pg::nodes::{NodeRef, Nodes, Root};
 use crate::pg::unguarded::{check_stack_depth, get_func_support, make_ands_explicit, makeBoolExpr, palloc};
-use crate::pg::{catalog, paths};
 
 /// Replaces the conditions of a partitioned table, of a UNION ALL, or of another parent if an extension may skip its children, and those
 /// of its parameterized paths, by native comparisons. The copies that the conditions of the children are remain as they are.
@@ -28,7 +29,7 @@ pub unsafe fn use_comparisons(root: *mut PlannerInfo, relation: *mut RelOptInfo,
     unsafe {
         let is_partitioned = (*table).relkind as u8 == pg_sys::RELKIND_PARTITIONED_TABLE;
         let is_union = (*table).rtekind == pg_sys::RTEKind::RTE_SUBQUERY;
-        if !(is_partitioned || is_union || paths::has_other_hook()) {
+        if !(is_partitioned || is_union || has_other_hook()) {
             return;
         }
         let (root, relation) = (Root::new(root), &mut *relation);

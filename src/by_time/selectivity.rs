@@ -27,7 +27,7 @@ use crate::by_time::{time_of_id, time_statistics};
 use crate::call::error::Error;
 use crate::call::stored::{StoredDatum, StoredId};
 use crate::call::{Call, epoch};
-use crate::pg::nodes::{self, NodeRef, Nodes, Root};
+use crate::pg::nodes::{NodeRef, Nodes, Root};
 use crate::pg::unguarded::{
     contain_var_clause, contain_volatile_functions, copy_node, equal, examine_variable, exprType, fmgr_info,
     get_opcode, get_oprrest, heap_freetuple,
@@ -141,7 +141,7 @@ impl<'p> Column<'p> {
         // SAFETY: the table and its lists of conditions are the planner's.
         let (table, of_joins) = unsafe {
             let table = &*self.statistics.rel;
-            (nodes::conditions(table), Nodes::new(table.joininfo))
+            (Nodes::new(table.baserestrictinfo), Nodes::new(table.joininfo))
         };
         let is_own = |condition: NodeRef<'p>| arguments_of(condition) == Some(arguments);
         let test = |condition: NodeRef<'p>| match is_own(condition) {
