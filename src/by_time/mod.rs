@@ -14,7 +14,6 @@ pub mod time_of_id;
 mod time_order;
 pub mod time_statistics;
 
-use core::cell::Cell;
 use core::ffi::c_int;
 use core::ptr;
 
@@ -26,7 +25,6 @@ use crate::call::error::Error;
 use crate::call::stored::StoredId;
 use crate::feed::elsewhere;
 use crate::pg::nodes::Root;
-use crate::pg::process::PerProcess;
 use crate::pg::server;
 
 /// Registers the planner's hooks: by them, indexes on IDs serve conditions on their time and the order by it, the executor skips
@@ -40,18 +38,8 @@ pub fn register() {
     time_statistics::register();
     server::on_table(on_table);
     // SAFETY: as above. Only this thread reads or writes the hook.
-    unsafe { NEXT.set((&raw mut pg_sys::set_rel_pathlist_hook).replace(Some(on_paths))) };
-}
-
-/// The hook for paths that was there before.
-static NEXT: PerProcess<Cell<pg_sys::set_rel_pathlist_hook_type>> = PerProcess::new(Cell::new(None));
-
-/// Whether another extension has the hook for paths.
-fn has_other_hook() -> bool {
-    // SAFETY: as in `register`.
-    let first = unsafe { (&raw const pg_sys::set_rel_pathlist_hook).read() };
-    let is_own = first.is_some_and(|first| first as usize == on_paths as *const () as usize);
-    if is_own { NEXT.get().is_some() } else { first.is_some() }
+    let next = unsafe { (&raw mut pg_sys::set_rel_pathlist_hook).replace(Some(on_paths)) };
+    expression::PATH_HOOKS.set([Some(on_paths), next]);
 }
 
 /// Removes what this session knows of functions, operators and operator families, when any of them changes.
@@ -97,7 +85,7 @@ unsafe extern "C-unwind" fn on_paths(
             }
             elsewhere::refuse_horizon(root, relation, entry);
         });
-        if let Some(next) = NEXT.get() {
+        if let [_, Some(next)] = expression::PATH_HOOKS.get() {
             next(root, relation, number, entry);
         }
     }

@@ -111,8 +111,6 @@ unsafe extern "C-unwind" {
     pub fn record_plan_function_dependency(root: *mut PlannerInfo, function: Oid);
     pub safe fn RecoveryInProgress() -> bool;
     pub fn ReleaseSysCache(row: HeapTuple);
-    pub fn SearchSysCache1(cache: c_int, key: Datum) -> HeapTuple;
-    pub fn SearchSysCache3(cache: c_int, first: Datum, second: Datum, third: Datum) -> HeapTuple;
     pub fn ssup_datum_signed_cmp(left: Datum, right: Datum, support: SortSupport) -> c_int;
     pub fn ssup_datum_unsigned_cmp(left: Datum, right: Datum, support: SortSupport) -> c_int;
     pub fn std_typanalyze(column: *mut VacAttrStats) -> bool;

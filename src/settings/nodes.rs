@@ -247,7 +247,7 @@ fn stored_for_all_roles(name: &str) -> Option<(GucSource::Type, Vec<u8>)> {
         if !pg_sys::IsTransactionState() {
             return None;
         }
-        catalog::scan(pg_sys::DbRoleSettingRelationId, |row, columns| {
+        catalog::scan(pg_sys::DbRoleSettingRelationId, Oid::INVALID, &mut [], |row, columns| {
             let key = &*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_db_role_setting>();
             let source = match key.setdatabase {
                 _ if key.setrole != Oid::INVALID => return,
