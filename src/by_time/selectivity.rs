@@ -2,7 +2,7 @@
 //!
 //! The estimates are read from the statistics of the column, like those of `<` between numbers. The server's own estimators cannot
 //! convert an ID to a number, and therefore assume the middle of a histogram bucket, which is a hundredth of the table by default.
-//! Given the type [`scalar`] in place of the ID's, they read the leading bytes of an ID as a number.
+//! Given a built-in type in place of the ID's, they read the leading bytes of an ID as a number.
 //!
 //! The server combines a lower and an upper bound to a range only if their estimators are its own. Here, the estimator finds the
 //! other conditions on the same ID, and returns the condition's share of their joint selectivity: see [`Tightest`]. It also stores
@@ -322,7 +322,9 @@ impl<'p> Column<'p> {
                     return found;
                 }
             }
-            let mut of_ids = VariableStatData { vartype: scalar::<T>(), ..self.statistics };
+            // A macaddr has 6 bytes, the length of the timestamp of an ID of more than 8 bytes.
+            let number = if T::Stored::BY_VALUE { pg_sys::INT8OID } else { pg_sys::MACADDROID };
+            let mut of_ids = VariableStatData { vartype: number, ..self.statistics };
             self.fraction(&mut of_ids, self.statistics.vartype, operator, id.to_stored().as_datum())
         }
     }
@@ -382,12 +384,6 @@ impl<'p> Column<'p> {
         // SAFETY: the statistics are a row of pg_statistic.
         unsafe { f64::from((*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_statistic>()).stanullfrac) }
     }
-}
-
-/// The built-in type as whose value the server's `convert_to_scalar()` reads an ID: bigint for 8 bytes, macaddr for more. A macaddr has 6
-/// bytes, the length of the timestamp of such an ID.
-const fn scalar<T: StoredId>() -> Oid {
-    if T::Stored::BY_VALUE { pg_sys::INT8OID } else { pg_sys::MACADDROID }
 }
 
 /// What a condition compares an ID with, as far as it can be evaluated.
