@@ -3,7 +3,6 @@
 use core::ffi::{CStr, c_char, c_int};
 use core::ops::RangeInclusive;
 use core::ptr;
-use std::borrow::Cow;
 use std::fmt::Display;
 use std::panic::AssertUnwindSafe;
 
@@ -56,12 +55,11 @@ const OBJECTS: [u8; 5] = [
 
 impl Error {
     pub fn new(sqlstate: SqlState, message: impl AsRef<[u8]>) -> Self {
-        let [detail, hint] = [ptr::null(); 2];
-        let fields = Fields { sqlstate, message: copied(message.as_ref()), detail, hint, objects: [ptr::null(); _] };
+        let (message, none) = (copied(message.as_ref()), ptr::null());
         // SAFETY: palloc returns that many bytes, aligned to 8, or raises an error.
         unsafe {
             let error = pg_sys::palloc(size_of::<Fields>()).cast::<Fields>();
-            error.write(fields);
+            error.write(Fields { sqlstate, message, detail: none, hint: none, objects: [none; _] });
             Self(error)
         }
     }
@@ -234,9 +232,9 @@ pub fn quoting(text: &str, values: &[&[u8]]) -> Vec<u8> {
 }
 
 /// Input for a message: the whole if it is short, otherwise its first characters and an ellipsis.
-pub fn excerpt(input: &[u8]) -> Cow<'_, [u8]> {
+pub fn excerpt(input: &[u8]) -> Vec<u8> {
     if input.len() <= MAX_QUOTED {
-        return Cow::Borrowed(input);
+        return input.to_vec();
     }
     // SAFETY: the server's function reads at most the given number of bytes.
     let length = unsafe {
@@ -249,15 +247,13 @@ pub fn excerpt(input: &[u8]) -> Cow<'_, [u8]> {
             _ => pg_sys::pg_mbcliplen(input.as_ptr().cast(), input.len() as c_int, MAX_QUOTED as c_int) as usize,
         }
     };
-    Cow::Owned([&input[..length], b"..."].concat())
+    [&input[..length], b"..."].concat()
 }
 
 /// The message of an error of the pure crate as a full sentence.
 fn sentence(error: &dyn Display) -> String {
     let mut sentence = format!("{error}.");
-    if let Some(first) = sentence.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
+    sentence[..1].make_ascii_uppercase();
     sentence
 }
 
