@@ -70,8 +70,8 @@ macro_rules! system {
                 raw [timestamptz_gt_ $name] |call| time_compare::time_with_id::<Id>(call, Ordering::is_gt);
                 guarded [$name _time_bound] time_compare::bound::<Id>;
                 guarded [$name _time_support] by_time::support::<Id>;
-                guarded [$name _range_lower] range::lower::<Id>;
-                guarded [$name _range_upper] range::upper::<Id>;
+                guarded [$name _range_lower] |call| range::bound::<Id>(call, |first, _| first);
+                guarded [$name _range_upper] |call| range::bound::<Id>(call, |_, last| last);
                 guarded [$name _contained_by_range] |call| range::is_within::<Id>(call, 0, 1);
                 guarded [$name _range_contains] |call| range::is_within::<Id>(call, 1, 0);
                 guarded [$name _ineqsel] selectivity::of_operator::<Id>;

@@ -17,7 +17,7 @@
 use core::ffi::c_int;
 use core::ptr;
 
-use pgrx::pg_sys::{self, Expr, List, Oid};
+use pgrx::pg_sys::{self, Expr, List, Oid, OpExpr};
 use scru_ids::Stored;
 use scru_server::time_compare::{Operator, first_and_last};
 
@@ -151,24 +151,9 @@ impl<'p> Condition<'p> {
         Function::of::<T>(function).filter(|function| *function == Function::Bound)?;
         match (self.comparison, arguments.as_slice()) {
             // Two conditions on one time differ in the symbol.
-            (Comparison::Time(operator), &[_, second]) => equal(Some(second), Some(symbol(operator).1)).then_some(1),
+            (Comparison::Time(operator), &[_, second]) => equal(Some(second), Some(symbol(operator))).then_some(1),
             (Comparison::Range, &[_]) => Some(2),
             _ => None,
-        }
-    }
-
-    /// Whether the operator family of an index contains the operators of these comparisons. The family's own strategy numbers may
-    /// differ: a user can create a family, for example with descending order.
-    fn is_indexable<T: StoredId>(&self, family: Oid) -> bool {
-        let contains = |operator: Operator| {
-            // SAFETY: a look-up in the system cache.
-            Native::of(self.id_type, operator)
-                .is_some_and(|native| unsafe { pg_sys::op_in_opfamily(native.operator, family) })
-        };
-        match self.comparison {
-            Comparison::Id(_) => false,
-            Comparison::Time(operator) => contains(of_nearest::<T>(operator)),
-            Comparison::Range => contains(Operator::GreaterOrEqual) && contains(Operator::LessOrEqual),
         }
     }
 
@@ -176,7 +161,13 @@ impl<'p> Condition<'p> {
     /// `id <= T_time_bound(time, symbol)`.
     fn with_time<T: StoredId>(&self, operator: Operator) -> Option<NodeRef<'p>> {
         let Some(time) = self.operand.constant() else {
-            return self.compared(of_nearest::<T>(operator), self.bound::<T>(operator)?);
+            // The bound is the nearest ID that satisfies the operator; for a core type, the one with which it compares.
+            let of_bound = match operator {
+                _ if T::CORE_TYPE.is_some() => operator,
+                Operator::GreaterOrEqual | Operator::Greater => Operator::GreaterOrEqual,
+                Operator::LessOrEqual | Operator::Less => Operator::LessOrEqual,
+            };
+            return self.compared(of_bound, self.bound::<T>(operator)?);
         };
         let (operator, id) = operator.at_time::<T>(epoch::saturated_unix_micros(time.constvalue.value() as i64));
         self.with_id(operator, id)
@@ -198,7 +189,8 @@ impl<'p> Condition<'p> {
 
     /// The call `T_time_bound(time, symbol)`; `None` if the function does not exist.
     fn bound<T: StoredId>(&self, operator: Operator) -> Option<NodeRef<'p>> {
-        self.call(&[T::NAME, "_time_bound"], [(pg_sys::TIMESTAMPTZOID, copy_node(self.operand)), symbol(operator)])
+        let arguments = [(pg_sys::TIMESTAMPTZOID, copy_node(self.operand)), (pg_sys::TEXTOID, symbol(operator))];
+        self.call(&[T::NAME, "_time_bound"], arguments)
     }
 
     /// `id >= T_range_lower(range)` and `id <= T_range_upper(range)`. For a constant range, comparisons with the first ID of a tick
@@ -250,22 +242,11 @@ impl<'p> Condition<'p> {
     }
 }
 
-/// The operator of the native comparison with the nearest ID that satisfies an operator; for a core type, the operator itself.
-const fn of_nearest<T: StoredId>(operator: Operator) -> Operator {
-    if T::CORE_TYPE.is_some() {
-        operator
-    } else if operator.is_lower_bound() {
-        Operator::GreaterOrEqual
-    } else {
-        Operator::LessOrEqual
-    }
-}
-
 /// The symbol of an operator as a constant of type text.
-fn symbol<'p>(operator: Operator) -> (Oid, NodeRef<'p>) {
+fn symbol<'p>(operator: Operator) -> NodeRef<'p> {
     let (symbol, collation) = (datum::varlena(operator.symbol().as_bytes()), pg_sys::DEFAULT_COLLATION_OID);
     // SAFETY: a text.
-    (pg_sys::TEXTOID, unsafe { makeConst(pg_sys::TEXTOID, -1, collation, -1, symbol, false, false) })
+    unsafe { makeConst(pg_sys::TEXTOID, -1, collation, -1, symbol, false, false) }
 }
 
 /// The simplified comparison of an ID with a time, without a look-up of the function that compares them.
@@ -306,12 +287,17 @@ pub unsafe fn index<T: StoredId>(request: &mut pg_sys::SupportRequestIndexCondit
     let (root, node) = unsafe { (Root::new(request.root), NodeRef::new(request.node)) };
     let comparisons = node.and_then(catalog::called).and_then(|(function, arguments)| {
         let condition = Condition::of::<T>(function, arguments)?;
-        let operand = condition.operand.as_ptr();
-        // SAFETY: the index is that of the request.
-        let is_supported = arguments.as_slice()[request.indexarg as usize] == condition.id
-            && condition.is_indexable::<T>(request.opfamily)
-            && unsafe { pg_sys::is_pseudo_constant_for_index(request.root, operand, request.index) };
-        if is_supported { condition.comparisons::<T>(root) } else { None }
+        let is_of_column = arguments.as_slice()[request.indexarg as usize] == condition.id;
+        // SAFETY: the index is that of the request. Look-ups in the system cache.
+        unsafe {
+            let operand = condition.operand.as_ptr();
+            if !is_of_column || !pg_sys::is_pseudo_constant_for_index(request.root, operand, request.index) {
+                return None;
+            }
+            // The strategies of the family may differ: a user can create one with descending order.
+            let is_of_family = |each: &OpExpr| pg_sys::op_in_opfamily(each.opno, request.opfamily);
+            condition.comparisons::<T>(root).filter(|all| all.structs().all(is_of_family))
+        }
     });
     request.lossy = comparisons.is_none();
     comparisons.map_or(ptr::null_mut(), Nodes::as_ptr)

@@ -1,18 +1,19 @@
-//! Expressions and catalog look-ups of the planner.
+//! Expressions and catalog look-ups of the planner, and whether another extension has its hook for paths.
 
+use core::cell::Cell;
 use core::ffi::c_int;
 
-use pgrx::pg_sys::{self, Datum, Oid, RangeTblEntry};
+use pgrx::pg_sys::{self, Datum, Oid, RangeTblEntry, set_rel_pathlist_hook_type};
 use scru_server::time_compare::Operator;
 
 use crate::pg::nodes::{NodeRef, Nodes, Root};
-use crate::pg::process::LookedUp;
+use crate::pg::process::{LookedUp, PerProcess};
 use crate::pg::unguarded::{
-    GetSysCacheOid, SearchSysCache1, SearchSysCache3, buildoidvector, contain_subplans, contain_volatile_functions,
-    estimate_expression_value, evaluate_expr, exprType, get_negator, get_opcode, get_opfamily_member, lappend,
-    lookup_type_cache, makeConst, makeFuncExpr,
+    GetSysCacheOid, buildoidvector, contain_subplans, contain_volatile_functions, estimate_expression_value,
+    evaluate_expr, exprType, get_negator, get_opcode, get_opfamily_member, lappend, lookup_type_cache, makeConst,
+    makeFuncExpr,
 };
-use crate::pg::{catalog, paths, server};
+use crate::pg::{catalog, server};
 
 pub fn list<'p>(nodes: impl IntoIterator<Item = NodeRef<'p>>) -> Nodes<'p> {
     // SAFETY: the list is new, so that nobody else has it.
@@ -110,16 +111,27 @@ pub fn is_skipped(root: Root, id: NodeRef, is_constant: bool) -> bool {
         // A partition that is itself partitioned gets a copy of the conditions, which are simplified again.
         (true, pg_sys::RELKIND_PARTITIONED_TABLE) => is_constant && is_in_partition_key(table.relid, column.varattno),
         // Another extension with this hook, such as TimescaleDB, may exclude children at the start of execution.
-        (true, _) => is_constant || paths::has_other_hook(),
+        (true, _) => is_constant || has_other_hook(),
     })
+}
+
+/// This library's hook for paths, and the one that was there before.
+pub static PATH_HOOKS: PerProcess<Cell<[set_rel_pathlist_hook_type; 2]>> = PerProcess::new(Cell::new([None; 2]));
+
+/// Whether another extension has the hook for paths, before or after this library.
+pub fn has_other_hook() -> bool {
+    // SAFETY: only this thread reads or writes the hook.
+    let first = unsafe { (&raw const pg_sys::set_rel_pathlist_hook).read() };
+    let [own, next] = PATH_HOOKS.get();
+    next.is_some() || first.map(|hook| hook as usize) != own.map(|hook| hook as usize)
 }
 
 /// Whether a column is part of the partition key of a table, which is one by range or list.
 fn is_in_partition_key(table: Oid, column: i16) -> bool {
     // SAFETY: rows of this cache have this form. The key has as many columns as the row states.
     let is_in_key = unsafe {
-        let row = SearchSysCache1(pg_sys::SysCacheIdentifier::PARTRELID as _, Datum::from(table));
-        catalog::read(row, |key: &pg_sys::FormData_pg_partitioned_table| {
+        let cache = pg_sys::SysCacheIdentifier::PARTRELID as c_int;
+        catalog::read(cache, &[table.into()], |key: &pg_sys::FormData_pg_partitioned_table, _| {
             let columns = key.partattrs.values.as_slice(key.partnatts as usize);
             b"rl".contains(&(key.partstrat as u8)) && columns.contains(&column)
         })
@@ -131,8 +143,8 @@ fn is_in_partition_key(table: Oid, column: i16) -> bool {
 fn is_heap(relation: Oid) -> bool {
     // SAFETY: rows of this cache have this form.
     let access_method = unsafe {
-        let row = SearchSysCache1(pg_sys::SysCacheIdentifier::RELOID as _, Datum::from(relation));
-        catalog::read(row, |class: &pg_sys::FormData_pg_class| class.relam)
+        let cache = pg_sys::SysCacheIdentifier::RELOID as c_int;
+        catalog::read(cache, &[relation.into()], |class: &pg_sys::FormData_pg_class, _| class.relam)
     };
     access_method.is_none_or(|method| [pg_sys::HEAP_TABLE_AM_OID, Oid::INVALID].contains(&method))
 }
@@ -159,9 +171,9 @@ pub fn function_in(schema: Oid, parts: &[&str], arguments: &[Oid]) -> Option<Oid
     // SAFETY: rows of this cache have this form.
     let (function, language) = unsafe {
         let arguments = buildoidvector(arguments.as_ptr(), arguments.len() as c_int);
-        let cache = pg_sys::SysCacheIdentifier::PROCNAMEARGSNSP as _;
-        let row = SearchSysCache3(cache, Datum::from(name.as_ptr()), Datum::from(arguments), Datum::from(schema));
-        catalog::read(row, |function: &pg_sys::FormData_pg_proc| (function.oid, function.prolang))?
+        let keys = [Datum::from(name.as_ptr()), Datum::from(arguments), Datum::from(schema)];
+        let cache = pg_sys::SysCacheIdentifier::PROCNAMEARGSNSP as c_int;
+        catalog::read(cache, &keys, |function: &pg_sys::FormData_pg_proc, _| (function.oid, function.prolang))?
     };
     (language == Oid::from(pg_sys::ClanguageId) && server::may_execute(function)).then_some(function)
 }

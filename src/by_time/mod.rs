@@ -17,7 +17,7 @@ pub mod time_statistics;
 use core::ffi::c_int;
 use core::ptr;
 
-use pgrx::pg_sys::{self, Datum, Node, NodeTag, PlannerInfo, RangeTblEntry, RelOptInfo, SysCacheIdentifier};
+use pgrx::pg_sys::{self, Datum, Index, Node, NodeTag, PlannerInfo, RangeTblEntry, RelOptInfo, SysCacheIdentifier};
 
 use crate::by_time::time_condition::Table;
 use crate::call::Call;
@@ -25,7 +25,7 @@ use crate::call::error::Error;
 use crate::call::stored::StoredId;
 use crate::feed::elsewhere;
 use crate::pg::nodes::Root;
-use crate::pg::{paths, server};
+use crate::pg::server;
 
 /// Registers the planner's hooks: by them, indexes on IDs serve conditions on their time and the order by it, the executor skips
 /// partitions by conditions on time, and horizons are refused for rows of other servers.
@@ -37,7 +37,9 @@ pub fn register() {
     }
     time_statistics::register();
     server::on_table(on_table);
-    paths::on_paths(on_paths);
+    // SAFETY: as above. Only this thread reads or writes the hook.
+    let next = unsafe { (&raw mut pg_sys::set_rel_pathlist_hook).replace(Some(on_paths)) };
+    expression::PATH_HOOKS.set([Some(on_paths), next]);
 }
 
 /// Removes what this session knows of functions, operators and operator families, when any of them changes.
@@ -64,8 +66,15 @@ unsafe fn on_table(root: *mut PlannerInfo, relation: *mut RelOptInfo) {
     }
 }
 
-unsafe fn on_paths(root: *mut PlannerInfo, relation: *mut RelOptInfo, entry: *mut RangeTblEntry) {
-    // SAFETY: called by the planner's hook for paths. No frame has anything to drop.
+/// The hook for paths, which the planner calls when it has added its own. The hook that was there before comes last: other extensions may
+/// replace paths, for example those of a partly compressed chunk.
+unsafe extern "C-unwind" fn on_paths(
+    root: *mut PlannerInfo,
+    relation: *mut RelOptInfo,
+    number: Index,
+    entry: *mut RangeTblEntry,
+) {
+    // SAFETY: the arguments are the planner's. No frame has anything to drop.
     unsafe {
         pg_sys::panic::pgrx_extern_c_guard(|| {
             if time_of_id::is_called_in(root) && time_of_id::is_in_use() {
@@ -76,6 +85,9 @@ unsafe fn on_paths(root: *mut PlannerInfo, relation: *mut RelOptInfo, entry: *mu
             }
             elsewhere::refuse_horizon(root, relation, entry);
         });
+        if let [_, Some(next)] = expression::PATH_HOOKS.get() {
+            next(root, relation, number, entry);
+        }
     }
 }
 

@@ -14,9 +14,9 @@ use pgrx::pg_sys::{
 
 use crate::by_time::condition::Condition;
 use crate::by_time::expression::{self, list};
+use crate::pg::catalog;
 use crate::pg::nodes::{NodeRef, Nodes, Root};
 use crate::pg::unguarded::{check_stack_depth, get_func_support, make_ands_explicit, makeBoolExpr, palloc};
-use crate::pg::{catalog, paths};
 
 /// Replaces the conditions of a partitioned table, of a UNION ALL, or of another parent if an extension may skip its children, and those
 /// of its parameterized paths, by native comparisons. The copies that the conditions of the children are remain as they are.
@@ -28,7 +28,7 @@ pub unsafe fn use_comparisons(root: *mut PlannerInfo, relation: *mut RelOptInfo,
     unsafe {
         let is_partitioned = (*table).relkind as u8 == pg_sys::RELKIND_PARTITIONED_TABLE;
         let is_union = (*table).rtekind == pg_sys::RTEKind::RTE_SUBQUERY;
-        if !(is_partitioned || is_union || paths::has_other_hook()) {
+        if !(is_partitioned || is_union || expression::has_other_hook()) {
             return;
         }
         let (root, relation) = (Root::new(root), &mut *relation);
@@ -83,7 +83,13 @@ fn with_comparisons<'p>(root: Option<Root<'p>>, conditions: Nodes<'p>, others: N
 fn native<'p>(root: Option<Root<'p>>, node: NodeRef<'p>) -> Option<Nodes<'p>> {
     let Some(junction) = node.cast::<BoolExpr>() else {
         let (function, arguments) = catalog::called(node)?;
-        return comparisons(root, function, arguments);
+        if get_func_support(function) != Oid::INVALID {
+            scru_ids::id_systems!(|Id| if let Some(condition) = Condition::of::<Id>(function, arguments) {
+                // Others cannot be computed before the scan.
+                return (!expression::is_costly(condition.operand)).then(|| condition.comparisons::<Id>(root))?;
+            });
+        }
+        return None;
     };
     if junction.boolop == BoolExprType::NOT_EXPR {
         return None;
@@ -101,16 +107,4 @@ fn native<'p>(root: Option<Root<'p>>, node: NodeRef<'p>) -> Option<Nodes<'p>> {
         true => arguments,
         false => list([makeBoolExpr(BoolExprType::OR_EXPR, arguments, -1)]),
     })
-}
-
-/// The native comparisons that follow from a call of a function of any ID system; `None` if it is none of ours, or if they cannot be
-/// computed before the scan.
-fn comparisons<'p>(root: Option<Root<'p>>, function: Oid, arguments: Nodes<'p>) -> Option<Nodes<'p>> {
-    if get_func_support(function) == Oid::INVALID {
-        return None;
-    }
-    scru_ids::id_systems!(|Id| if let Some(condition) = Condition::of::<Id>(function, arguments) {
-        return (!expression::is_costly(condition.operand)).then(|| condition.comparisons::<Id>(root))?;
-    });
-    None
 }

@@ -6,14 +6,11 @@ use crate::call::Call;
 use crate::call::error::Error;
 use crate::call::stored::{StoredDatum, StoredId};
 
-/// `T_range_lower(tstzrange) → T`: the first ID in the range; the largest of all if there is none
-pub fn lower<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    Ok(call.ids_in_range::<T>(0)?.0.into_datum())
-}
-
-/// `T_range_upper(tstzrange) → T`: the last ID in the range; the smallest of all if there is none
-pub fn upper<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    Ok(call.ids_in_range::<T>(0)?.1.into_datum())
+/// `T_range_lower(tstzrange) → T`, `T_range_upper(tstzrange) → T`: the first and the last ID in the range. If there is none, the largest
+/// and the smallest of all.
+pub fn bound<T: StoredId>(call: Call, of: fn(T::Stored, T::Stored) -> T::Stored) -> Result<Datum, Error> {
+    let &(first, last) = call.ids_in_range::<T>(0)?;
+    Ok(of(first, last).into_datum())
 }
 
 /// `T_contained_by_range(T, tstzrange) → boolean`, `T_range_contains(tstzrange, T) → boolean`: whether the argument with the number

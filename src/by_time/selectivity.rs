@@ -2,7 +2,7 @@
 //!
 //! The estimates are read from the statistics of the column, like those of `<` between numbers. The server's own estimators cannot
 //! convert an ID to a number, and therefore assume the middle of a histogram bucket, which is a hundredth of the table by default.
-//! Given the type [`scalar`] in place of the ID's, they read the leading bytes of an ID as a number.
+//! Given a built-in type in place of the ID's, they read the leading bytes of an ID as a number.
 //!
 //! The server combines a lower and an upper bound to a range only if their estimators are its own. Here, the estimator finds the
 //! other conditions on the same ID, and returns the condition's share of their joint selectivity: see [`Tightest`]. It also stores
@@ -27,7 +27,7 @@ use crate::by_time::{time_of_id, time_statistics};
 use crate::call::error::Error;
 use crate::call::stored::{StoredDatum, StoredId};
 use crate::call::{Call, epoch};
-use crate::pg::nodes::{self, NodeRef, Nodes, Root};
+use crate::pg::nodes::{NodeRef, Nodes, Root};
 use crate::pg::unguarded::{
     contain_var_clause, contain_volatile_functions, copy_node, equal, examine_variable, exprType, fmgr_info,
     get_opcode, get_oprrest, heap_freetuple,
@@ -141,7 +141,7 @@ impl<'p> Column<'p> {
         // SAFETY: the table and its lists of conditions are the planner's.
         let (table, of_joins) = unsafe {
             let table = &*self.statistics.rel;
-            (nodes::conditions(table), Nodes::new(table.joininfo))
+            (Nodes::new(table.baserestrictinfo), Nodes::new(table.joininfo))
         };
         let is_own = |condition: NodeRef<'p>| arguments_of(condition) == Some(arguments);
         let test = |condition: NodeRef<'p>| match is_own(condition) {
@@ -322,7 +322,9 @@ impl<'p> Column<'p> {
                     return found;
                 }
             }
-            let mut of_ids = VariableStatData { vartype: scalar::<T>(), ..self.statistics };
+            // A macaddr has 6 bytes, the length of the timestamp of an ID of more than 8 bytes.
+            let number = if T::Stored::BY_VALUE { pg_sys::INT8OID } else { pg_sys::MACADDROID };
+            let mut of_ids = VariableStatData { vartype: number, ..self.statistics };
             self.fraction(&mut of_ids, self.statistics.vartype, operator, id.to_stored().as_datum())
         }
     }
@@ -382,12 +384,6 @@ impl<'p> Column<'p> {
         // SAFETY: the statistics are a row of pg_statistic.
         unsafe { f64::from((*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_statistic>()).stanullfrac) }
     }
-}
-
-/// The built-in type as whose value the server's `convert_to_scalar()` reads an ID: bigint for 8 bytes, macaddr for more. A macaddr has 6
-/// bytes, the length of the timestamp of such an ID.
-const fn scalar<T: StoredId>() -> Oid {
-    if T::Stored::BY_VALUE { pg_sys::INT8OID } else { pg_sys::MACADDROID }
 }
 
 /// What a condition compares an ID with, as far as it can be evaluated.

@@ -195,11 +195,8 @@ impl<'p> Table<'p> {
 
     /// Conditions, rewritten one by one; the same list if none changes.
     fn each(&self, conditions: Nodes<'p>) -> Nodes<'p> {
-        let mut rewritten = conditions.iter().map(|condition| self.condition(condition)).enumerate();
-        let Some((index, first)) = rewritten.find(|&(index, new)| new != conditions.as_slice()[index]) else {
-            return conditions;
-        };
-        list(conditions.iter().take(index).chain([first]).chain(rewritten.map(|(_, new)| new)))
+        let rewritten = list(conditions.iter().map(|condition| self.condition(condition)));
+        if rewritten.as_slice() == conditions.as_slice() { conditions } else { rewritten }
     }
 
     /// A condition, rewritten; the same node if it remains.

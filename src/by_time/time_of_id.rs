@@ -116,7 +116,10 @@ fn look_up<T: StoredId>(function: Oid, arguments: Nodes, on_time: OnTime) -> Opt
     let (schema, of_ids, none) = (internal_schema(), [id_type, pg_sys::TIMESTAMPTZOID], Datum::null());
     let of_ticks = |name: &str, symbol: &CStr| {
         let function = expression::function_in(schema, &[T::NAME, name], &of_ids)?;
-        let operator = operator(symbol, of_ids);
+        let (cache, column) = (pg_sys::SysCacheIdentifier::OPERNAMENSP as c_int, pg_sys::Anum_pg_operator_oid as i16);
+        let ([left, right], of_system) = (of_ids.map(Datum::from), pg_sys::PG_CATALOG_NAMESPACE.into());
+        // SAFETY: the keys have the types of the cache's.
+        let operator = unsafe { GetSysCacheOid(cache, column, Datum::from(symbol.as_ptr()), left, right, of_system) };
         (operator != Oid::INVALID && get_opcode(operator) == function).then_some(operator)
     };
     Some(TimeOfId {
@@ -132,12 +135,4 @@ fn look_up<T: StoredId>(function: Oid, arguments: Nodes, on_time: OnTime) -> Opt
         before: expression::function_in(schema, &["scru_before"], &[pg_sys::TIMESTAMPTZOID])?,
         on_time,
     })
-}
-
-/// The operator of an ID type with a symbol and operands, which is in pg_catalog; 0 if there is none.
-fn operator(symbol: &CStr, [left, right]: [Oid; 2]) -> Oid {
-    let cache = pg_sys::SysCacheIdentifier::OPERNAMENSP as c_int;
-    let (symbol, column) = (Datum::from(symbol.as_ptr()), pg_sys::Anum_pg_operator_oid as i16);
-    // SAFETY: the keys have the types of the cache's.
-    unsafe { GetSysCacheOid(cache, column, symbol, left.into(), right.into(), pg_sys::PG_CATALOG_NAMESPACE.into()) }
 }

@@ -17,7 +17,7 @@ use crate::by_time::expression::{self, list};
 use crate::by_time::time_condition::{self, TIME_FAMILY, Table, as_id, strategy_of};
 use crate::by_time::time_of_id::{self, TimeOfId};
 use crate::pg::datum;
-use crate::pg::nodes::{self, NodeRef, Nodes};
+use crate::pg::nodes::{NodeRef, Nodes};
 use crate::pg::unguarded::{
     build_index_pathkeys, copy_node, create_index_paths, equal, exprType, is_dummy_rel, lappend, list_copy_head,
     lookup_type_cache, makeTargetEntry, palloc,
@@ -118,7 +118,7 @@ pub unsafe fn add_paths(root: *mut PlannerInfo, relation: *mut RelOptInfo, entry
             }
         }
         // Without an estimate of a remaining comparison, a query with a LIMIT could read the whole table in the order of time.
-        let clauses = || nodes::conditions(&*relation).iter().filter_map(NodeRef::clause);
+        let clauses = || Nodes::new((*relation).baserestrictinfo).iter().filter_map(NodeRef::clause);
         let is_limited = || clauses().any(|clause| time_condition::has_comparison(&*relation, clause));
         if !all.is_empty() && !is_dummy_rel(relation) && !is_limited() {
             (*relation).indexlist = all.as_ptr();

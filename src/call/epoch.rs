@@ -14,8 +14,6 @@ pub const EPOCH_2000: i64 = (pg_sys::POSTGRES_EPOCH_JDATE - pg_sys::UNIX_EPOCH_J
 
 /// The length of a day of an interval.
 pub const MICROS_PER_DAY: i128 = 86_400_000_000;
-/// The length of a month when the server compares intervals.
-const DAYS_PER_MONTH: i128 = 30;
 
 /// The timestamptz `-infinity`.
 const MINUS_INFINITY: i64 = i64::MIN;
@@ -75,10 +73,9 @@ pub fn unix_micros(timestamptz: i64) -> Option<i64> {
     (timestamptz != MINUS_INFINITY && timestamptz != INFINITY).then(|| timestamptz.saturating_add(EPOCH_2000))
 }
 
-/// The length, in microseconds, by which the server compares intervals.
+/// The length, in microseconds, by which the server compares intervals. A month has 30 days.
 pub fn compared_length(interval: &pg_sys::Interval) -> i128 {
-    i128::from(interval.time)
-        + (i128::from(interval.day) + i128::from(interval.month) * DAYS_PER_MONTH) * MICROS_PER_DAY
+    i128::from(interval.time) + (i128::from(interval.day) + i128::from(interval.month) * 30) * MICROS_PER_DAY
 }
 
 /// The bounds of a range, in microseconds since 1970-01-01 UTC; `None` if it is empty.

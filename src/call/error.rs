@@ -3,16 +3,17 @@
 use core::ffi::{CStr, c_char, c_int};
 use core::ops::RangeInclusive;
 use core::ptr;
-use std::borrow::Cow;
 use std::fmt::Display;
+use std::panic::AssertUnwindSafe;
 
-use pgrx::PgSqlErrorCode as SqlState;
+use pgrx::pg_sys::panic::CaughtError;
 use pgrx::pg_sys::{self, Datum, Node};
+use pgrx::{PgSqlErrorCode as SqlState, PgTryBuilder};
 use scru_ids::{BytesError, ParseError, ParseErrorKind, SqlId};
 
 use crate::call::{epoch, hints};
+use crate::pg::server;
 use crate::pg::unguarded::{err_generic_string, errcode, errdetail_internal, errhint, errmsg_internal};
-use crate::pg::{server, transaction};
 
 /// The error with an SQLSTATE and a message: a format string and its values, or a text by [`quoting`]. docs/errors.md lists these.
 macro_rules! sql_error {
@@ -54,12 +55,11 @@ const OBJECTS: [u8; 5] = [
 
 impl Error {
     pub fn new(sqlstate: SqlState, message: impl AsRef<[u8]>) -> Self {
-        let [detail, hint] = [ptr::null(); 2];
-        let fields = Fields { sqlstate, message: copied(message.as_ref()), detail, hint, objects: [ptr::null(); _] };
+        let (message, none) = (copied(message.as_ref()), ptr::null());
         // SAFETY: palloc returns that many bytes, aligned to 8, or raises an error.
         unsafe {
             let error = pg_sys::palloc(size_of::<Fields>()).cast::<Fields>();
-            error.write(fields);
+            error.write(Fields { sqlstate, message, detail: none, hint: none, objects: [none; _] });
             Self(error)
         }
     }
@@ -181,9 +181,39 @@ impl Error {
     }
 }
 
-/// Runs `work` in a subtransaction. Also returns an error that the server raises: its message, with XX000.
+/// Runs `work` in a subtransaction. If the server raises an error, rolls the subtransaction back, which also releases resources such
+/// as pinned buffers, and returns an error with the message and XX000. The cancellation of a query is raised again.
+///
+/// Must not be called in parallel mode, and `work` must not process interrupts outside of the server's functions.
 pub fn attempt<R>(work: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
-    transaction::attempt(work).unwrap_or_else(|message| Err(Error::new(SqlState::ERRCODE_INTERNAL_ERROR, message)))
+    // SAFETY: the calls are those of PL/pgSQL for a block with an exception handler.
+    unsafe {
+        let (context, owner) = (pg_sys::CurrentMemoryContext, pg_sys::CurrentResourceOwner);
+        let return_to_caller = || {
+            pg_sys::CurrentMemoryContext = context;
+            pg_sys::CurrentResourceOwner = owner;
+        };
+        pg_sys::BeginInternalSubTransaction(ptr::null());
+        pg_sys::CurrentMemoryContext = context;
+        PgTryBuilder::new(AssertUnwindSafe(|| {
+            let result = work();
+            pg_sys::ReleaseCurrentSubTransaction();
+            return_to_caller();
+            result
+        }))
+        .catch_others(|cause| {
+            pg_sys::CurrentMemoryContext = context;
+            pg_sys::RollbackAndReleaseCurrentSubTransaction();
+            return_to_caller();
+            match cause {
+                CaughtError::PostgresError(report) if report.sql_error_code() != SqlState::ERRCODE_QUERY_CANCELED => {
+                    Err(Error::new(SqlState::ERRCODE_INTERNAL_ERROR, report.message()))
+                }
+                cause => cause.rethrow(),
+            }
+        })
+        .execute()
+    }
 }
 
 fn copied(text: &[u8]) -> *const c_char {
@@ -202,9 +232,9 @@ pub fn quoting(text: &str, values: &[&[u8]]) -> Vec<u8> {
 }
 
 /// Input for a message: the whole if it is short, otherwise its first characters and an ellipsis.
-pub fn excerpt(input: &[u8]) -> Cow<'_, [u8]> {
+pub fn excerpt(input: &[u8]) -> Vec<u8> {
     if input.len() <= MAX_QUOTED {
-        return Cow::Borrowed(input);
+        return input.to_vec();
     }
     // SAFETY: the server's function reads at most the given number of bytes.
     let length = unsafe {
@@ -217,15 +247,13 @@ pub fn excerpt(input: &[u8]) -> Cow<'_, [u8]> {
             _ => pg_sys::pg_mbcliplen(input.as_ptr().cast(), input.len() as c_int, MAX_QUOTED as c_int) as usize,
         }
     };
-    Cow::Owned([&input[..length], b"..."].concat())
+    [&input[..length], b"..."].concat()
 }
 
 /// The message of an error of the pure crate as a full sentence.
 fn sentence(error: &dyn Display) -> String {
     let mut sentence = format!("{error}.");
-    if let Some(first) = sentence.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
+    sentence[..1].make_ascii_uppercase();
     sentence
 }
 

@@ -28,10 +28,8 @@ pub fn hint<T: SqlId>(text: &[u8]) -> Option<String> {
         8 => Some("bigint"),
         _ => T::WIDE_INTEGER.then_some("numeric"),
     };
-    if let Some(number) = number
-        && !text.is_empty()
-        && text.iter().all(u8::is_ascii_digit)
-    {
+    let is_number = !text.is_empty() && text.iter().all(u8::is_ascii_digit);
+    if let Some(number) = number.filter(|_| is_number) {
         return Some(format!("To read a number as a {name}, write '...'::{number}::{name}."));
     }
     is_time(text).then(|| {

@@ -9,7 +9,7 @@ use scru_ids::{SortableId, id_systems};
 
 use crate::call::error::{Error, quoting, report, sql_error};
 use crate::pg::catalog;
-use crate::pg::nodes::{self, NodeRef, Nodes, Root};
+use crate::pg::nodes::{NodeRef, Nodes, Root};
 
 /// Raises 0A000 if a condition of a table compares one of its columns with a horizon of this server, and its rows are elsewhere.
 /// Partitions and other children are not checked: those with old rows may be elsewhere.
@@ -27,7 +27,7 @@ pub unsafe fn refuse_horizon(root: *mut PlannerInfo, relation: *mut RelOptInfo, 
         }
         let Some(root) = Root::new(root) else { return };
         pg_sys::panic::pgrx_extern_c_guard(|| {
-            let mut clauses = nodes::conditions(&*relation).iter().filter_map(NodeRef::clause);
+            let mut clauses = Nodes::new((*relation).baserestrictinfo).iter().filter_map(NodeRef::clause);
             let name = clauses.find_map(|clause| horizon_compared_with_column(root, clause));
             if let Some(name) = name
                 && (is_foreign || catalog::is_distributed_by_citus((*entry).relid))

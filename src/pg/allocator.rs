@@ -50,10 +50,6 @@ impl Reserve {
         base.wrapping_add(start)
     }
 
-    fn has(&self, memory: *mut u8) -> bool {
-        memory.addr().wrapping_sub(self.base().addr()) < SIZE
-    }
-
     #[cold]
     fn free(&self) {
         self.allocations.update(|allocations| allocations - 1);
@@ -74,7 +70,8 @@ struct Allocator;
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator;
 
-// SAFETY: memory of the system goes back to the system. Allocations of the reserve do not overlap until all are free. Nothing panics.
+// SAFETY: memory of the system goes back to the system. Allocations of the reserve do not overlap until all are free. Nothing panics. The
+// trait's `realloc` allocates and copies, from either to either.
 unsafe impl GlobalAlloc for Allocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -85,30 +82,11 @@ unsafe impl GlobalAlloc for Allocator {
 
     #[inline]
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        if RESERVE.has(memory) {
+        if memory.addr().wrapping_sub(RESERVE.base().addr()) < SIZE {
             RESERVE.free();
         } else {
             // SAFETY: guaranteed by the caller.
             unsafe { System.dealloc(memory, layout) }
-        }
-    }
-
-    #[inline]
-    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: guaranteed by the caller. The new memory has room for the bytes that are copied.
-        unsafe {
-            if !RESERVE.has(memory) {
-                let new = System.realloc(memory, layout, size);
-                if !new.is_null() {
-                    return new;
-                }
-            }
-            let new = self.alloc(Layout::from_size_align_unchecked(size, layout.align()));
-            if !new.is_null() {
-                ptr::copy_nonoverlapping(memory, new, layout.size().min(size));
-                self.dealloc(memory, layout);
-            }
-            new
         }
     }
 }

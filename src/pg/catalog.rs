@@ -1,5 +1,6 @@
 //! Scans and rows of system catalogs. All functions must be called in a transaction.
 
+use core::array::from_fn;
 use core::cell::OnceCell;
 use core::ffi::{CStr, c_int};
 use core::ptr;
@@ -10,18 +11,13 @@ use pgrx::varlena_to_byte_slice;
 use crate::pg::datum;
 use crate::pg::nodes::{NodeRef, Nodes};
 use crate::pg::process::PerProcess;
-use crate::pg::unguarded::{ReleaseSysCache, SearchSysCache1, SysCacheGetAttr, get_opcode, pg_detoast_datum_packed};
+use crate::pg::unguarded::{ReleaseSysCache, SysCacheGetAttr, get_opcode, pg_detoast_datum_packed};
 
 const LOCK: pg_sys::LOCKMODE = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
 
-/// Calls `visit` for each row of a catalog, or of another table, with the row and the tuple descriptor.
-pub fn scan(catalog: Oid, visit: impl FnMut(pg_sys::HeapTuple, pg_sys::TupleDesc)) {
-    // No index: a sequential scan.
-    scan_index(catalog, Oid::INVALID, &mut [], visit);
-}
-
-/// As [`scan`], for the rows that an index finds by keys.
-fn scan_index(
+/// Calls `visit` for each row of a catalog, or of another table, with the row and the tuple descriptor: all rows without an index (0),
+/// otherwise those that the index finds by keys.
+pub fn scan(
     catalog: Oid,
     index: Oid,
     keys: &mut [pg_sys::ScanKeyData],
@@ -41,41 +37,13 @@ fn scan_index(
     }
 }
 
-/// Lets a trigger depend on the column of its table with this number, unless it depends on one: unlike a name, the number stays with the
-/// column. Returns whether it depends on this one. A trigger without WHEN and list of columns has no dependency on one of its own.
-pub fn tie_to_column(trigger: Oid, table: Oid, number: i32) -> bool {
-    let mut remembered = None;
-    // SAFETY: the rows of the catalog have this form.
-    unsafe {
-        let mut keys = [pg_sys::ScanKeyData::default(); 2];
-        let columns = [pg_sys::Anum_pg_depend_classid, pg_sys::Anum_pg_depend_objid];
-        for ((key, column), value) in keys.iter_mut().zip(columns).zip([pg_sys::TriggerRelationId, trigger]) {
-            let equal = pg_sys::BTEqualStrategyNumber as u16;
-            pg_sys::ScanKeyInit(key, column as i16, equal, pg_sys::F_OIDEQ.into(), Datum::from(value));
-        }
-        scan_index(pg_sys::DependRelationId, pg_sys::DependDependerIndexId.into(), &mut keys, |row, _| {
-            let form = &*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_depend>();
-            if form.refclassid == pg_sys::RelationRelationId && form.refobjid == table && form.refobjsubid != 0 {
-                remembered = Some(form.refobjsubid);
-            }
-        });
-        if remembered.is_none() {
-            let address = |class, id, part| pg_sys::ObjectAddress { classId: class, objectId: id, objectSubId: part };
-            let depender = address(pg_sys::TriggerRelationId, trigger, 0);
-            let referenced = address(pg_sys::RelationRelationId, table, number);
-            pg_sys::recordDependencyOn(&depender, &referenced, pg_sys::DependencyType::DEPENDENCY_NORMAL);
-        }
-    }
-    remembered.is_none_or(|remembered| remembered == number)
-}
-
 /// Whether a catalog, or another table, has rows. Does not wait: false if another session holds a conflicting lock.
 pub fn has_rows(catalog: Oid) -> bool {
     let mut has_rows = false;
     // SAFETY: the lock is released once.
     unsafe {
         if pg_sys::ConditionalLockRelationOid(catalog, LOCK) {
-            scan(catalog, |_, _| has_rows = true);
+            scan(catalog, Oid::INVALID, &mut [], |_, _| has_rows = true);
             pg_sys::UnlockRelationOid(catalog, LOCK);
         }
     }
@@ -125,7 +93,7 @@ pub fn is_distributed_by_citus(table: Oid) -> bool {
         let names = [c"logicalrelid", c"partmethod", c"repmodel", c"colocationid"];
         let numbers = names.map(|name| pg_sys::get_attnum(catalog, name.as_ptr()));
         let mut is_distributed = false;
-        scan(catalog, |row, columns| {
+        scan(catalog, Oid::INVALID, &mut [], |row, columns| {
             let [of_table, method, replication, colocation] =
                 numbers.map(|number| pg_sys::heap_getattr(row, number.into(), columns, &mut false).value());
             // A table without a distribution column is a reference table, one of this node only, or in a schema of another node.
@@ -157,8 +125,7 @@ pub fn symbol<R>(function: Oid, recognize: impl FnOnce(&str) -> Option<R>) -> Op
     // SAFETY: rows of this cache have this form. The column is a text, which is never NULL.
     unsafe {
         let cache = pg_sys::SysCacheIdentifier::PROCOID as _;
-        let row = SearchSysCache1(cache, Datum::from(function));
-        read(row, |function: &pg_sys::FormData_pg_proc| {
+        read(cache, &[function.into()], |function: &pg_sys::FormData_pg_proc, row| {
             if function.prolang != Oid::from(pg_sys::ClanguageId) {
                 return None;
             }
@@ -169,17 +136,23 @@ pub fn symbol<R>(function: Oid, recognize: impl FnOnce(&str) -> Option<R>) -> Op
     }
 }
 
-/// What `read` finds in a row of a system cache, which is then released; `None` if the row is null.
+/// What `read` finds in the row of a system cache with up to four keys, which is then released; `None` if there is none.
 ///
 /// # Safety
-/// The row has the form `Form`.
-pub unsafe fn read<Form, R>(row: pg_sys::HeapTuple, read: impl FnOnce(&Form) -> R) -> Option<R> {
-    if row.is_null() {
-        return None;
-    }
+/// The keys have the types of the cache's, whose rows have the form `Form`.
+pub unsafe fn read<Form, R>(
+    cache: c_int,
+    keys: &[Datum],
+    read: impl FnOnce(&Form, pg_sys::HeapTuple) -> R,
+) -> Option<R> {
+    let [first, second, third, fourth] = from_fn(|index| keys.get(index).copied().unwrap_or(Datum::null()));
     // SAFETY: guaranteed by the caller.
     unsafe {
-        let found = read(&*pg_sys::GETSTRUCT(row).cast::<Form>());
+        let row = pg_sys::SearchSysCache(cache, first, second, third, fourth);
+        if row.is_null() {
+            return None;
+        }
+        let found = read(&*pg_sys::GETSTRUCT(row).cast::<Form>(), row);
         ReleaseSysCache(row);
         Some(found)
     }

@@ -7,7 +7,6 @@ pub mod clock;
 pub mod datum;
 pub mod global_page;
 pub mod nodes;
-pub mod paths;
 pub mod portal;
 pub mod process;
 pub mod server;

@@ -8,8 +8,8 @@ use core::slice;
 
 use pgrx::pg_sys::{
     ArrayExpr, BoolExpr, Const, FuncExpr, IndexOptInfo, List, Node, NodeTag, NullTest, OpExpr, Param, PlanInvalItem,
-    PlannerInfo, RangeTblEntry, RelOptInfo, RelabelType, RestrictInfo, RowCompareExpr, SQLValueFunction,
-    ScalarArrayOpExpr, SubPlan, TargetEntry, Var,
+    PlannerInfo, RangeTblEntry, RelabelType, RestrictInfo, RowCompareExpr, SQLValueFunction, ScalarArrayOpExpr,
+    SubPlan, TargetEntry, Var,
 };
 
 #[derive(Clone, Copy)]
@@ -141,11 +141,6 @@ impl<'p> NodeRef<'p> {
         // SAFETY: the clause of a condition is an expression.
         self.cast::<RestrictInfo>().and_then(|condition| unsafe { Self::new(condition.clause) })
     }
-}
-
-pub fn conditions(table: &RelOptInfo) -> Nodes<'_> {
-    // SAFETY: the planner has made the list.
-    unsafe { Nodes::new(table.baserestrictinfo) }
 }
 
 /// A list of nodes. Two lists are equal (`==`) if they are the same.

@@ -48,11 +48,7 @@ impl<T: Copy> LookedUp<T> {
     /// As [`Self::find`]; adds the result of `look_up` if there is none. `look_up` may forget the other entries.
     #[inline]
     pub fn find_or(&self, is_wanted: impl Fn(&T) -> bool, look_up: impl FnOnce() -> Option<T>) -> Option<T> {
-        self.find(is_wanted).or_else(|| {
-            let found = look_up()?;
-            self.0.borrow_mut().push(found);
-            Some(found)
-        })
+        self.find(is_wanted).or_else(|| look_up().inspect(|&found| self.0.borrow_mut().push(found)))
     }
 
     pub fn forget(&self) {

@@ -1,14 +1,10 @@
-//! Transactions: those of other processes, the snapshot of a statement, events of this process, and subtransactions.
+//! Transactions: those of other processes, the snapshot of a statement, and events of this process.
 
 use core::ops::Range;
-use core::ptr;
 use core::slice;
 use core::sync::atomic::{AtomicI32, AtomicU32, Ordering};
-use std::panic::AssertUnwindSafe;
 
-use pgrx::pg_sys::panic::CaughtError;
 use pgrx::pg_sys::{self, PGPROC, TransactionId};
-use pgrx::{PgSqlErrorCode as SqlState, PgTryBuilder};
 
 use crate::pg::process::own_database;
 use crate::pg::server;
@@ -157,39 +153,4 @@ pub fn has_committed(number: u64) -> bool {
     // SAFETY: a snapshot in use keeps the status of its transactions. In this order: for a subtransaction of a running one, the status
     // costs less than the search among the running ones.
     unsafe { pg_sys::TransactionIdDidCommit(number) && !pg_sys::TransactionIdIsInProgress(number) }
-}
-
-/// Runs `work` in a subtransaction. If the server raises an error, rolls the subtransaction back, which also releases resources such
-/// as pinned buffers, and returns the message. The cancellation of a query is raised again.
-///
-/// Must not be called in parallel mode, and `work` must not process interrupts outside of the server's functions.
-pub fn attempt<R>(work: impl FnOnce() -> R) -> Result<R, String> {
-    // SAFETY: the calls are those of PL/pgSQL for a block with an exception handler.
-    unsafe {
-        let (context, owner) = (pg_sys::CurrentMemoryContext, pg_sys::CurrentResourceOwner);
-        let return_to_caller = || {
-            pg_sys::CurrentMemoryContext = context;
-            pg_sys::CurrentResourceOwner = owner;
-        };
-        pg_sys::BeginInternalSubTransaction(ptr::null());
-        pg_sys::CurrentMemoryContext = context;
-        PgTryBuilder::new(AssertUnwindSafe(|| {
-            let result = work();
-            pg_sys::ReleaseCurrentSubTransaction();
-            return_to_caller();
-            Ok(result)
-        }))
-        .catch_others(|cause| {
-            pg_sys::CurrentMemoryContext = context;
-            pg_sys::RollbackAndReleaseCurrentSubTransaction();
-            return_to_caller();
-            match cause {
-                CaughtError::PostgresError(report) if report.sql_error_code() != SqlState::ERRCODE_QUERY_CANCELED => {
-                    Err(report.message().to_owned())
-                }
-                cause => cause.rethrow(),
-            }
-        })
-        .execute()
-    }
 }

@@ -73,10 +73,34 @@ impl<'call> Trigger<'call> {
         }
     }
 
-    /// Lets the trigger depend on a column, by its number, unless it depends on one. Returns whether it depends on this one.
-    pub fn tie_to_column(self, column: i32) -> bool {
-        // SAFETY: the trigger is valid during the call. The relation is open.
-        unsafe { catalog::tie_to_column((*self.0.tg_trigger).tgoid, (*self.0.tg_relation).rd_id, column) }
+    /// Lets the trigger depend on the column of its table with this number, unless it depends on one: unlike a name, the number stays with
+    /// the column. Returns whether it depends on this one. A trigger without WHEN and list of columns has no dependency on one of its own.
+    pub fn tie_to_column(self, number: i32) -> bool {
+        let mut remembered = None;
+        // SAFETY: the trigger is valid during the call. The relation is open. The rows of the catalog have this form.
+        unsafe {
+            let (trigger, table) = ((*self.0.tg_trigger).tgoid, (*self.0.tg_relation).rd_id);
+            let mut keys = [pg_sys::ScanKeyData::default(); 2];
+            let columns = [pg_sys::Anum_pg_depend_classid, pg_sys::Anum_pg_depend_objid];
+            for ((key, column), value) in keys.iter_mut().zip(columns).zip([pg_sys::TriggerRelationId, trigger]) {
+                let equal = pg_sys::BTEqualStrategyNumber as u16;
+                pg_sys::ScanKeyInit(key, column as i16, equal, pg_sys::F_OIDEQ.into(), Datum::from(value));
+            }
+            catalog::scan(pg_sys::DependRelationId, pg_sys::DependDependerIndexId.into(), &mut keys, |row, _| {
+                let form = &*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_depend>();
+                if form.refclassid == pg_sys::RelationRelationId && form.refobjid == table && form.refobjsubid != 0 {
+                    remembered = Some(form.refobjsubid);
+                }
+            });
+            if remembered.is_none() {
+                let address =
+                    |class, id, part| pg_sys::ObjectAddress { classId: class, objectId: id, objectSubId: part };
+                let depender = address(pg_sys::TriggerRelationId, trigger, 0);
+                let referenced = address(pg_sys::RelationRelationId, table, number);
+                pg_sys::recordDependencyOn(&depender, &referenced, pg_sys::DependencyType::DEPENDENCY_NORMAL);
+            }
+        }
+        remembered.is_none_or(|remembered| remembered == number)
     }
 
     /// The values of the column with a number in the new row, and in the row before an UPDATE, for a trigger for which

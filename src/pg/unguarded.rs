@@ -60,9 +60,7 @@ unsafe extern "C-unwind" {
     pub safe fn getBaseType(type_: Oid) -> Oid;
     pub fn GetPortalByName(name: *const c_char) -> pg_sys::Portal;
     pub fn GetSysCacheOid(cache: c_int, column: i16, name: Datum, left: Datum, right: Datum, schema: Datum) -> Oid;
-    pub fn hash_bytes(bytes: *const u8, length: c_int) -> u32;
     pub fn hash_bytes_extended(bytes: *const u8, length: c_int, seed: u64) -> u64;
-    pub safe fn hash_bytes_uint32(value: u32) -> u32;
     pub safe fn hash_bytes_uint32_extended(value: u32, seed: u64) -> u64;
     pub fn heap_copytuple(row: HeapTuple) -> HeapTuple;
     pub fn heap_freetuple(row: HeapTuple);
@@ -113,8 +111,6 @@ unsafe extern "C-unwind" {
     pub fn record_plan_function_dependency(root: *mut PlannerInfo, function: Oid);
     pub safe fn RecoveryInProgress() -> bool;
     pub fn ReleaseSysCache(row: HeapTuple);
-    pub fn SearchSysCache1(cache: c_int, key: Datum) -> HeapTuple;
-    pub fn SearchSysCache3(cache: c_int, first: Datum, second: Datum, third: Datum) -> HeapTuple;
     pub fn ssup_datum_signed_cmp(left: Datum, right: Datum, support: SortSupport) -> c_int;
     pub fn ssup_datum_unsigned_cmp(left: Datum, right: Datum, support: SortSupport) -> c_int;
     pub fn std_typanalyze(column: *mut VacAttrStats) -> bool;

@@ -26,10 +26,8 @@ fn is_like(name: &str, entry: &str) -> bool {
     let Some(mut rest) = name.strip_prefix(first) else { return false };
     let Some(last) = parts.next_back() else { return rest.is_empty() };
     for part in parts {
-        match rest.split_once(part) {
-            Some((_, after)) => rest = after,
-            None => return false,
-        }
+        let Some((_, after)) = rest.split_once(part) else { return false };
+        rest = after;
     }
     rest.ends_with(last)
 }

@@ -133,13 +133,12 @@ fn find(of: Mark) -> Result<Oid, Error> {
     unsafe {
         let schema = internal_schema();
         let number = pg_sys::get_relname_relid(name(of).as_ptr(), schema);
-        let row = |cache: SysCacheIdentifier::Type, number| pg_sys::SearchSysCache1(cache as _, Datum::from(number));
-        let owner_of = |schema: &pg_sys::FormData_pg_namespace| schema.nspowner;
-        let owner = catalog::read(row(SysCacheIdentifier::NAMESPACEOID, schema), owner_of);
-        let is_own = |row: &pg_sys::FormData_pg_class| {
+        let owner_of = |schema: &pg_sys::FormData_pg_namespace, _| schema.nspowner;
+        let owner = catalog::read(SysCacheIdentifier::NAMESPACEOID as _, &[schema.into()], owner_of);
+        let is_own = |row: &pg_sys::FormData_pg_class, _| {
             row.relkind as u8 == pg_sys::RELKIND_SEQUENCE && Some(row.relowner) == owner
         };
-        let found = catalog::read(row(SysCacheIdentifier::RELOID, number), is_own);
+        let found = catalog::read(SysCacheIdentifier::RELOID as _, &[number.into()], is_own);
         if found == Some(true) { Ok(number) } else { Err(unusable(of, false)) }
     }
 }

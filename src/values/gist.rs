@@ -29,10 +29,6 @@ struct Key<T: StoredId> {
 impl<T: StoredId> Key<T> {
     const LEN: usize = <T::Stored as Stored>::LEN;
 
-    fn of(id: T::Stored) -> Self {
-        Self { low: id, high: id }
-    }
-
     fn from_bytes(bytes: &[u8]) -> Option<Self> {
         const { assert!(Self::LEN <= MAX_LEN, "MAX_LEN is the length of the longest ID") };
         let (low, rest) = bytes.split_at_checked(Self::LEN)?;
@@ -121,7 +117,7 @@ pub fn compress<T: StoredId>(call: Call) -> Result<Datum, Error> {
             return Ok(call.datum(0));
         }
         let id = <T::Stored as StoredDatum>::from_datum((*entry).key);
-        Ok(replaced(*entry, Key::<T>::of(id).into_datum()))
+        Ok(replaced(*entry, Key::<T> { low: id, high: id }.into_datum()))
     }
 }
 
