@@ -17,11 +17,10 @@ use crate::pg::{clock, wal};
 use crate::settings::FromSettings;
 use crate::shared::id_type::{DrawSettings, Type};
 use crate::shared::mark_page::{self, MarkPage};
-use crate::shared::mark_sequence;
 use crate::shared::marks::SharedMarks;
-use crate::shared::memory;
 use crate::shared::random::Random;
 use crate::shared::state::SharedWord;
+use crate::shared::{mark_sequence, memory};
 
 /// The columns of a row of `scru_generators`, as [`all`] lists them.
 type Row = (
@@ -116,7 +115,7 @@ fn forecast<T: Type>(
         let draws = draws.as_ref().map_err(Error::clone)?;
         let (start, arrived) = (draws.start.max(from), draws.arrived.max(arrived));
         let is_first = mark::begins_without_mark::<T>(word, draws.start);
-        let word = if is_first { T::successor_state(clock::now()) } else { word };
+        let word = if is_first { T::successor_state(clock::now(), &mut random) } else { word };
         mark::forecast::<T>(clock::now(), |now| mark::step(word, start, arrived, &context(now), &mut random))
     } else {
         let state = T::process().generator.get().unwrap_or_default();
@@ -143,11 +142,7 @@ pub fn change_marks(call: Call, raises: bool) -> Result<Datum, Error> {
     id_systems!(|Id| if <Id as GeneratedId>::State::is_lock_free() {
         memory::of_type::<Id>()?;
     });
-    let (mut marks, time) = (SharedMarks::new()?, time.clamp(0, mark_page::LAST));
-    if raises {
-        protocol::raise_marks(&mut marks, time)?
-    } else {
-        protocol::set_marks(&mut marks, time)?
-    }
+    let change = if raises { protocol::raise_marks } else { protocol::set_marks };
+    change(&mut SharedMarks::new()?, time.clamp(0, mark_page::LAST))?;
     Ok(Datum::null())
 }

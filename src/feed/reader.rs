@@ -18,7 +18,7 @@ use crate::shared::marks::SharedMarks;
 /// Raises 25006 during recovery, 40001 if the snapshot is too old.
 pub fn horizon<T: Type>(_call: Call) -> Result<Datum, Error> {
     refuse_elsewhere::<T>()?;
-    returned::of_statement().map(|micros| first_of::<T>(micros).to_datum())
+    returned::of_statement().map(|micros| T::lower(micros).to_datum())
 }
 
 /// `T_horizon(after T, lag interval DEFAULT '0') → T`: the horizon minus the lag
@@ -38,7 +38,7 @@ pub fn horizon_after<T: Type>(call: Call) -> Result<Datum, Error> {
     }
     let after: T = call.id(0);
     let horizon = returned::of_statement()?;
-    if after > first_of::<T>(horizon) && after.tick() > last_known::<T>()? {
+    if after > T::lower(horizon) && after.tick() > last_known::<T>()? {
         return Err(sql_error!(ERRCODE_INVALID_PARAMETER_VALUE, "the {name} is above all that this server knows")
             .of_type::<T>()
             .detail("The server may have lost transactions in a failover, and may generate IDs below this one.")
@@ -47,7 +47,7 @@ pub fn horizon_after<T: Type>(call: Call) -> Result<Datum, Error> {
              Otherwise, read the table again from a position that all its readers have passed.",
             ));
     }
-    Ok(first_of::<T>(horizon.saturating_sub(lag)).to_datum())
+    Ok(T::lower(horizon.saturating_sub(lag)).to_datum())
 }
 
 /// The last tick of which this server may have generated an ID. The marks include what is reserved.
@@ -59,10 +59,6 @@ fn last_known<T: Type>() -> Result<u64, Error> {
         last = last.max(marks.start(of)?).max(marks.reserved(of)?).max(arrived);
     }
     Ok(T::TICKS.nearest(last))
-}
-
-fn first_of<T: Type>(micros: i64) -> T {
-    T::first_of(T::TICKS.nearest(micros))
 }
 
 /// Refuses where the transactions of this process and those that write the rows are of different servers.

@@ -5,11 +5,9 @@
 //! Otherwise the file appears whole, as a valid page without marks. So outside of recovery, a page of zeros or a short file is a
 //! damaged one, never a new one.
 
-use core::array;
 use core::ffi::CStr;
 use core::mem::offset_of;
-use core::ptr;
-use core::slice;
+use core::{array, ptr, slice};
 use std::io::ErrorKind;
 
 use pgrx::pg_sys::{self, Buffer, PageHeaderData};

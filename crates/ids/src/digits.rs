@@ -21,8 +21,11 @@ pub static BASE36: Alphabet<36, 1296> = Alphabet::any_case(b"0123456789abcdefghi
 
 /// 36^12: the number of SCRU64 IDs, and one more than the largest.
 pub const POW_12: u64 = 36_u64.pow(12);
+const POW_10: u64 = 36_u64.pow(10);
 const POW_8: u64 = 36_u64.pow(8);
+const POW_6: u64 = 36_u64.pow(6);
 const POW_4: u64 = 36_u64.pow(4);
+const POW_2: u64 = 36_u64.pow(2);
 
 /// The largest leading digit of a number in range. 13 digits of base 32 hold 65 bits, of which numbers have 63; 26 digits hold
 /// 130 bits, of which numbers have 128.
@@ -213,21 +216,12 @@ impl Alphabet<36, 1296> {
     /// Panics if `buffer` is shorter than twelve bytes.
     #[inline(always)]
     pub fn encode_12<'a>(&self, number: u64, buffer: &'a mut [u8]) -> &'a [u8] {
-        const PAIR: u64 = 36 * 36;
         debug_assert!(number < POW_12);
         let digits = &mut buffer[..12];
         // No quotient depends on another, so the processor computes them in parallel.
-        let quotients = [
-            number,
-            number / PAIR,
-            number / POW_4,
-            number / (PAIR * POW_4),
-            number / POW_8,
-            number / (PAIR * POW_8),
-            0,
-        ];
+        let quotients = [number, number / POW_2, number / POW_4, number / POW_6, number / POW_8, number / POW_10, 0];
         for (place, pair) in digits.as_chunks_mut().0.iter_mut().rev().enumerate() {
-            *pair = self.pairs[(quotients[place] - quotients[place + 1] * PAIR) as usize];
+            *pair = self.pairs[(quotients[place] - quotients[place + 1] * POW_2) as usize];
         }
         digits
     }

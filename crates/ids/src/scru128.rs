@@ -3,7 +3,7 @@
 use rand::Rng;
 
 use crate::digits::BASE36;
-use crate::generator::{Context, Moment, Refusal, Step, place_in_time};
+use crate::generator::{Context, Moment, NoId, Refusal, Step, place_in_time};
 use crate::sql::fields;
 use crate::{Field, GeneratedId, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks};
 
@@ -139,10 +139,6 @@ impl GeneratedId for Scru128 {
         Self::from_fields(tick, rng.next_u32(), rng.next_u32(), rng.next_u32())
     }
 
-    fn state_tick(state: u128) -> u64 {
-        Self(state).timestamp()
-    }
-
     fn state_after(tick: u64, rng: &mut impl Rng) -> u128 {
         Self::fresh(tick.saturating_add(1).min(Self::TICKS.max), rng).0
     }
@@ -157,7 +153,7 @@ impl GeneratedId for Scru128 {
         };
         if next.timestamp() == Self::TICKS.max {
             // Both counters overflowed in the last millisecond before the reserved one.
-            return Err(Refusal::ClockOutOfRange.into());
+            return Err(NoId::Refused(Refusal::ClockOutOfRange));
         }
         Ok((next.0, Self(next.0 >> 32 << 32 | u128::from(rng.next_u32()))))
     }

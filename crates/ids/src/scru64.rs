@@ -149,8 +149,7 @@ impl FromStr for Scru64Node {
     type Err = NodeError;
 
     fn from_str(text: &str) -> Result<Self, NodeError> {
-        let parts = text.split_once('/').filter(|(_, size)| !size.contains('/'));
-        let Some((node, size)) = parts else {
+        let Some((node, size)) = text.split_once('/').filter(|(_, size)| !size.contains('/')) else {
             return invalid("A node is specified as node_id/node_id_size with one slash, such as \"42/8\".");
         };
         let Some(size) = parse_digits(size, 10, 3).filter(|size| (1..NODE_CTR_BITS).contains(size)) else {
@@ -183,10 +182,7 @@ fn invalid<T>(sentence: impl Into<String>) -> Result<T, NodeError> {
 
 /// Parses a number without a sign, of at most `max_len` digits.
 fn parse_digits(text: &str, radix: u32, max_len: usize) -> Option<u32> {
-    if text.len() > max_len || text.starts_with('+') {
-        return None;
-    }
-    u32::from_str_radix(text, radix).ok()
+    u32::from_str_radix(text, radix).ok().filter(|_| text.len() <= max_len && !text.starts_with('+'))
 }
 
 /// The settings of SCRU64.
@@ -204,7 +200,7 @@ pub struct Scru64Settings {
 fn next_tick(last: u64, now: i64) -> Result<u64, NoId> {
     let earliest = Scru64::TICKS.start(last + 1) - MAX_AHEAD_MICROS;
     match last + 1 {
-        tick if tick >= Scru64::TICKS.max => Err(Refusal::ClockOutOfRange.into()),
+        tick if tick >= Scru64::TICKS.max => Err(NoId::Refused(Refusal::ClockOutOfRange)),
         _ if now < earliest => Err(NoId::Wait(earliest)),
         tick => Ok(tick),
     }
@@ -256,13 +252,6 @@ impl GeneratedId for Scru64 {
     /// Returns whether the ID has the node of the server.
     fn is_local(self, settings: &Scru64Settings) -> bool {
         self.node_id(settings.node.size) == settings.node.id
-    }
-
-    /// Returns a state whose last ID is the largest of the last tick that the predecessor may have used, which is
-    /// [`MAX_AHEAD_MICROS`] ahead of `now`. The next ID of any node therefore has a later tick.
-    fn successor_state(now: i64) -> u64 {
-        let tick = Self::TICKS.nearest(now.saturating_add(MAX_AHEAD_MICROS));
-        Self::last_of(tick).0
     }
 
     fn node_text(settings: &Scru64Settings) -> Option<String> {

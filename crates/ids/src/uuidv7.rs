@@ -4,7 +4,7 @@ use rand::Rng;
 
 use crate::digits::CROCKFORD_LOWER;
 use crate::error::ParseErrorKind::InvalidDigit;
-use crate::generator::{Context, Moment, Refusal, Step, place_in_time};
+use crate::generator::{Context, Moment, NoId, Refusal, Step, place_in_time};
 use crate::sql::fields;
 use crate::{Field, GeneratedId, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks};
 
@@ -188,10 +188,6 @@ impl GeneratedId for Uuidv7 {
         Self::fresh(tick, rng).with_entropy(rng)
     }
 
-    fn state_tick(state: u128) -> u64 {
-        Self(state).timestamp()
-    }
-
     fn state_after(tick: u64, rng: &mut impl Rng) -> u128 {
         Self::fresh(tick.saturating_add(1).min(Self::TICKS.max), rng).0
     }
@@ -205,7 +201,7 @@ impl GeneratedId for Uuidv7 {
         };
         if next.timestamp() == Self::TICKS.max {
             // The counter overflowed in the last millisecond before the reserved one.
-            return Err(Refusal::ClockOutOfRange.into());
+            return Err(NoId::Refused(Refusal::ClockOutOfRange));
         }
         Ok((next.0, next.with_entropy(rng)))
     }

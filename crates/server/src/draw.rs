@@ -38,7 +38,8 @@ pub fn draw<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<Option<Step<
     }
     let (word, step) = next(access)?;
     if word == T::State::default() && mark::begins_without_mark::<T>(word, access.start(Mark::Draws)?) {
-        let first = T::successor_state(access.clock()?);
+        let now = access.clock()?;
+        let first = T::successor_state(now, &mut access.random(now)?);
         return access.swap(word, first).map(|_| None);
     }
     let Ok((state, id)) = step else {

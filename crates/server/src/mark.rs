@@ -113,7 +113,7 @@ pub fn step<T: GeneratedId>(
 pub fn delay(time: i64, now: i64, patience: i64) -> Result<(), NoId> {
     match time.saturating_sub(now) {
         ..=0 => Ok(()),
-        ahead if ahead > MAX_PATIENCE_MICROS => Err(Refusal::BehindMark(ahead as u64).into()),
+        ahead if ahead > MAX_PATIENCE_MICROS => Err(NoId::Refused(Refusal::BehindMark(ahead as u64))),
         ahead if ahead > patience => Err(NoId::Wait(time - patience)),
         _ => Ok(()),
     }
@@ -132,7 +132,7 @@ pub fn private_step<T: GeneratedId>(
     if start > context.now {
         let behind = start.abs_diff(context.now);
         if context.on_clock_rollback == OnClockRollback::Error && behind > MAX_ROLLBACK_MICROS {
-            return Err(Refusal::ClockMovedBack(behind).into());
+            return Err(NoId::Refused(Refusal::ClockMovedBack(behind)));
         }
         context.now = start;
     }
