@@ -54,7 +54,6 @@ fn row<T: Type>(seen: &[Result<Seen, Error>; 2]) -> Result<Row, Error> {
     let is_lock_free = T::State::is_lock_free();
     let word = if is_lock_free { T::State::load(&memory::of_type::<T>()?.word.0) } else { T::State::default() };
     let state = (word != T::State::default()).then_some(word);
-    let failed = memory::of_marks()?.failed.load(Ordering::Relaxed);
     let (wait, reason) = forecast::<T>(word, context, is_shared, seen).unwrap_or_else(|error| (0, Some(error)));
     let draw = match (&reason, wait) {
         (Some(_), _) => "refuse",
@@ -69,7 +68,7 @@ fn row<T: Type>(seen: &[Result<Seen, Error>; 2]) -> Result<Row, Error> {
     let details = JsonB(json!({
         "last_id": state.and_then(T::last_id).map(|id| id.to_string()),
         "node_source": T::Settings::node().map(|node| node.source.to_string()),
-        "last_failure": time(failed),
+        "last_failure": time(memory::of_marks()?.failed.load(Ordering::Relaxed)),
     }));
     let (last, reason) = (last.and_then(epoch::of_unix_micros), reason.map(|error| error.message()));
     Ok((T::NAME, scope, node, last, time(mark), draw, wait, reason, details))

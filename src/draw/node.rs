@@ -67,10 +67,9 @@ pub fn check_host<T: Type>() -> Result<(), Error> {
 
 /// Logs the node after each start of the server, and when it differs from that of the last message by any process.
 fn log_node<T: Type>() -> Result<(), Error> {
-    let Some(node) = T::Settings::node() else { return Ok(()) };
+    let Some(Deciding { name, value, source }) = T::Settings::node() else { return Ok(()) };
     // SAFETY: reads shared memory. The server is not in recovery, so the timeline is set.
     let timeline = unsafe { pg_sys::GetWALInsertionTimeLine() };
-    let Deciding { name, value, source } = node;
     let message = format!("generating {} with scru.{name} \"{value}\" ({source}), on timeline {timeline}", T::NAME);
     let TypeMemory { announced, announced_of_databases, .. } = memory::of_type::<T>()?;
     let checksum = u64::from(crc32fast::hash(message.as_bytes())) + 1;

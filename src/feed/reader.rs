@@ -86,10 +86,8 @@ pub fn holders(call: Call) -> Result<Datum, Error> {
     })
 }
 
-/// Whether the row of an ID can be inserted in this transaction. Times are in microseconds since 1970-01-01 UTC.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Timeliness {
-    Timely,
+/// Why the row of an ID cannot be inserted in this transaction. Times are in microseconds since 1970-01-01 UTC.
+pub enum Untimely {
     /// NULL, or not an ID of the system.
     NoId,
     /// A reader may have passed the ID: it is before this time.
@@ -98,21 +96,20 @@ pub enum Timeliness {
     Ahead(i64),
 }
 
-/// Publishes the transaction, and returns the [`Timeliness`] of a value for a feed that is read up to a lag before the horizon.
-pub fn timeliness<T: Type>(stored: Option<T::Stored>, lag: i64) -> Result<Timeliness, Error> {
+/// Publishes the transaction, and returns why a value is untimely for a feed that is read up to a lag before the horizon; `None` if it
+/// is timely.
+pub fn untimely<T: Type>(stored: Option<T::Stored>, lag: i64) -> Result<Option<Untimely>, Error> {
     let from = publication::unpassed()?;
-    let Some(id) = stored.and_then(T::from_stored).filter(|id| id.is_id()) else { return Ok(Timeliness::NoId) };
+    let Some(id) = stored.and_then(T::from_stored).filter(|id| id.is_id()) else { return Ok(Some(Untimely::NoId)) };
     let first = from.saturating_sub(lag);
     if id.tick() < T::TICKS.nearest(first) {
-        return Ok(Timeliness::Old(first));
+        return Ok(Some(Untimely::Old(first)));
     }
     let lead = lag.saturating_add(MAX_AHEAD_MICROS);
     let is_within = |now: i64| id.tick() <= T::TICKS.nearest(now.saturating_add(lead));
     // The clock is rarely behind: read only for IDs that are ahead of the transaction's beginning.
-    if is_within(from) || is_within(clock::now()) {
-        return Ok(Timeliness::Timely);
-    }
-    Ok(Timeliness::Ahead(from.max(clock::now()).saturating_add(lead)))
+    let is_timely = is_within(from) || is_within(clock::now());
+    Ok((!is_timely).then(|| Untimely::Ahead(from.max(clock::now()).saturating_add(lead))))
 }
 
 /// The length of a lag, in microseconds: a month has 30 days, as where the server compares intervals.

@@ -79,19 +79,15 @@ impl<const RADIX: usize, const PAIRS: usize> Alphabet<RADIX, PAIRS> {
     /// Returns [`ParseErrorKind::InvalidDigit`] for the first byte that is not a digit. If all bytes are digits but their number
     /// is not `N`, returns [`ParseErrorKind::WrongLength`].
     #[inline(always)]
-    pub fn groups_of_four<const N: usize, const GROUPS: usize>(
-        &self,
-        text: &[u8],
-    ) -> Result<[u64; GROUPS], ParseError> {
+    pub fn groups_of_four<const N: usize, const COUNT: usize>(&self, text: &[u8]) -> Result<[u64; COUNT], ParseError> {
         let radix = RADIX as u64;
-        const { assert!(N.div_ceil(4) == GROUPS && RADIX.pow(4) < NO_DIGIT as usize) };
+        const { assert!(N.div_ceil(4) == COUNT && RADIX.pow(4) < NO_DIGIT as usize) };
         let Ok(text) = <&[u8; N]>::try_from(text) else {
             return Err(self.parse_error(text, N));
         };
-        let mut groups = [0; GROUPS];
+        let mut groups = [0; COUNT];
         for (group, digits) in groups.iter_mut().rev().zip(text.rchunks(4)) {
-            *group =
-                digits.iter().fold(0, |number, &digit| number * radix + u64::from(self.values[usize::from(digit)]));
+            *group = digits.iter().fold(0, |high, &digit| high * radix + u64::from(self.values[usize::from(digit)]));
         }
         // One comparison checks four digits: a NO_DIGIT among them makes the number too large.
         if groups.iter().any(|&number| number >= radix.pow(4)) {
@@ -278,8 +274,7 @@ fn divide_by_pow_13(number: u128) -> (u64, u128) {
     // the reciprocal by less than 0.13. Rounded down, the estimate is at most one too small.
     let estimate = ((u128::from((dividend >> 38) as u64) * u128::from(RECIPROCAL)) >> 67) as u64;
     let rest = (dividend as u64).wrapping_sub(estimate.wrapping_mul(DIVISOR));
-    let one_more = rest >= DIVISOR;
-    let (quotient, rest) = if one_more { (estimate + 1, rest - DIVISOR) } else { (estimate, rest) };
+    let (quotient, rest) = if rest >= DIVISOR { (estimate + 1, rest - DIVISOR) } else { (estimate, rest) };
     (quotient, u128::from(rest) << 26 | number & 0x3ff_ffff)
 }
 

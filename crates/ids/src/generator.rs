@@ -159,7 +159,7 @@ pub enum Moment {
 /// Returns [`Refusal::ClockMovedBack`] if the clock has moved back and the context has [`OnClockRollback::Error`].
 pub fn place_in_time<T: GeneratedId>(last: u64, context: &Context<T::Settings>) -> Result<Moment, NoId> {
     // The common case, without the division that computes the clock's tick.
-    if last != 0 && last < T::TICKS.max && T::TICKS.contains(last, context.now) {
+    if last != 0 && last < T::TICKS.max && (T::TICKS.start(last)..T::TICKS.start(last + 1)).contains(&context.now) {
         return Ok(Moment::Same);
     }
     let tick = clock_tick::<T>(context.now)?;

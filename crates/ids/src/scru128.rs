@@ -41,12 +41,8 @@ impl Scru128 {
 
     /// Returns the ID with these fields. Bits beyond the width of a field are discarded.
     pub const fn from_fields(timestamp: u64, counter_hi: u32, counter_lo: u32, entropy: u32) -> Self {
-        Self(
-            (timestamp as u128) << 80
-                | ((counter_hi & MAX_COUNTER) as u128) << 56
-                | ((counter_lo & MAX_COUNTER) as u128) << 32
-                | entropy as u128,
-        )
+        let (high, low) = ((counter_hi & MAX_COUNTER) as u128, (counter_lo & MAX_COUNTER) as u128);
+        Self((timestamp as u128) << 80 | high << 56 | low << 32 | entropy as u128)
     }
 
     /// Returns the 48-bit timestamp, in milliseconds since 1970-01-01 UTC.

@@ -1,6 +1,5 @@
 //! SCRU64: the ID, its node, its settings, and the state and the steps of its generator.
 
-use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
@@ -143,7 +142,7 @@ impl fmt::Display for NodeError {
     }
 }
 
-impl Error for NodeError {}
+impl std::error::Error for NodeError {}
 
 impl FromStr for Scru64Node {
     type Err = NodeError;
@@ -282,7 +281,7 @@ impl GeneratedId for Scru64 {
 }
 
 /// Returns a field that depends on the size of the node ID.
-const fn of_size(name: &'static str, summary: &'static str, get: fn(Scru64, i32) -> u32) -> Field<Scru64> {
+const fn of_size(name: &'static str, summary: &'static str, get: fn(Scru64, u32) -> u32) -> Field<Scru64> {
     Field { name, summary, getter: Getter::Bits24By { parameter: "node_id_size", range: 1..=23, get } }
 }
 
@@ -295,11 +294,11 @@ impl SqlId for Scru64 {
             summary: "24 bits: the node ID, and below it the counter",
             getter: Getter::Bits24(Self::node_ctr),
         },
-        of_size("node_id", "The node that made the ID", |id, size| id.node_id(size as u32)),
+        of_size("node_id", "The node that made the ID", Self::node_id),
         of_size(
             "counter",
             "The bits below the node ID, random at the start of every tick, then counted up",
-            |id, size| id.counter(size as u32),
+            Self::counter,
         ),
     ];
 }

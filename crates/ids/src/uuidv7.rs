@@ -53,14 +53,8 @@ impl Uuidv7 {
     /// Returns the UUID of version 7 with these fields. Bits beyond the width of a field are discarded.
     pub const fn from_fields(timestamp: u64, counter: u64, entropy: u32) -> Self {
         let counter = counter & MAX_COUNTER;
-        let (high, low) = (counter >> COUNTER_LOW_BITS, counter & MAX_COUNTER_LOW);
-        Self(
-            (timestamp as u128) << 80
-                | VERSION_AND_VARIANT
-                | (high as u128) << 64
-                | (low as u128) << 32
-                | entropy as u128,
-        )
+        let (high, low) = ((counter >> COUNTER_LOW_BITS) as u128, (counter & MAX_COUNTER_LOW) as u128);
+        Self((timestamp as u128) << 80 | VERSION_AND_VARIANT | high << 64 | low << 32 | entropy as u128)
     }
 
     /// Returns the 48-bit timestamp, in milliseconds since 1970-01-01 UTC.
@@ -145,10 +139,9 @@ impl SortableId for Uuidv7 {
             };
             value = value << 4 | u128::from(digit.ok_or(ParseError { kind: InvalidDigit, position })?);
         }
-        if text.len() == Self::TEXT_LEN {
-            Ok(Self(value))
-        } else {
-            Err(ParseError::wrong_length(Self::TEXT_LEN, text.len()))
+        match text.len() {
+            Self::TEXT_LEN => Ok(Self(value)),
+            received => Err(ParseError::wrong_length(Self::TEXT_LEN, received)),
         }
     }
 

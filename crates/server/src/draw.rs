@@ -97,8 +97,7 @@ fn next<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<(T::State, Step<
 /// The end of the tick of the next ID; `None` if the next step makes none. Read again under the lock: a backend that was suspended may
 /// have an outdated word or clock.
 fn end_of_next<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<Option<i64>, A::Error> {
-    let Ok((_, id)) = next::<T, A>(access)?.1 else { return Ok(None) };
-    Ok(Some(mark::end::<T>(id.tick())))
+    Ok(next::<T, A>(access)?.1.ok().map(|(_, id)| mark::end::<T>(id.tick())))
 }
 
 /// Draws an ID without a reservation. A standby cannot log, so it draws this way. Only for types without `SERVER_WIDE`.
