@@ -17,11 +17,10 @@ use crate::pg::{clock, wal};
 use crate::settings::FromSettings;
 use crate::shared::id_type::{DrawSettings, Type};
 use crate::shared::mark_page::{self, MarkPage};
-use crate::shared::mark_sequence;
 use crate::shared::marks::SharedMarks;
-use crate::shared::memory;
 use crate::shared::random::Random;
 use crate::shared::state::SharedWord;
+use crate::shared::{mark_sequence, memory};
 
 /// The columns of a row of `scru_generators`, as [`all`] lists them.
 type Row = (
@@ -55,7 +54,6 @@ fn row<T: Type>(seen: &[Result<Seen, Error>; 2]) -> Result<Row, Error> {
     let is_lock_free = T::State::is_lock_free();
     let word = if is_lock_free { T::State::load(&memory::of_type::<T>()?.word.0) } else { T::State::default() };
     let state = (word != T::State::default()).then_some(word);
-    let failed = memory::of_marks()?.failed.load(Ordering::Relaxed);
     let (wait, reason) = forecast::<T>(word, context, is_shared, seen).unwrap_or_else(|error| (0, Some(error)));
     let draw = match (&reason, wait) {
         (Some(_), _) => "refuse",
@@ -70,7 +68,7 @@ fn row<T: Type>(seen: &[Result<Seen, Error>; 2]) -> Result<Row, Error> {
     let details = JsonB(json!({
         "last_id": state.and_then(T::last_id).map(|id| id.to_string()),
         "node_source": T::Settings::node().map(|(_, node)| node.source.to_string()),
-        "last_failure": time(failed),
+        "last_failure": time(memory::of_marks()?.failed.load(Ordering::Relaxed)),
     }));
     let (last, reason) = (last.and_then(epoch::of_unix_micros), reason.map(|error| error.message()));
     Ok((T::NAME, scope, node, last, time(mark), draw, wait, reason, details))
@@ -116,7 +114,7 @@ fn forecast<T: Type>(
         let draws = draws.as_ref().map_err(Error::clone)?;
         let (start, arrived) = (draws.start.max(from), draws.arrived.max(arrived));
         let is_first = mark::begins_without_mark::<T>(word, draws.start);
-        let word = if is_first { T::successor_state(clock::now()) } else { word };
+        let word = if is_first { T::successor_state(clock::now(), &mut random) } else { word };
         mark::forecast::<T>(clock::now(), |now| mark::step(word, start, arrived, &context(now), &mut random))
     } else {
         let state = T::process().generator.get().unwrap_or_default();
@@ -143,11 +141,7 @@ pub fn change_marks(call: Call, raises: bool) -> Result<Datum, Error> {
     id_systems!(|Id| if <Id as GeneratedId>::State::is_lock_free() {
         memory::of_type::<Id>()?;
     });
-    let (mut marks, time) = (SharedMarks::new()?, time.clamp(0, mark_page::LAST));
-    if raises {
-        protocol::raise_marks(&mut marks, time)?
-    } else {
-        protocol::set_marks(&mut marks, time)?
-    }
+    let change = if raises { protocol::raise_marks } else { protocol::set_marks };
+    change(&mut SharedMarks::new()?, time.clamp(0, mark_page::LAST))?;
     Ok(Datum::null())
 }

@@ -53,7 +53,13 @@ pub fn generate<T: Type>(_call: Call) -> Result<Datum, Error> {
 fn configure<T: Type>(is_first: bool) -> Result<DrawSettings<T>, Error> {
     if T::SERVER_WIDE {
         if wal::is_in_recovery() {
-            return Err(in_recovery::<T>());
+            return Err(sql_error!(
+                ERRCODE_READ_ONLY_SQL_TRANSACTION,
+                "cannot execute gen_{}() during recovery",
+                T::NAME
+            )
+            .detail("A standby would generate the same IDs as its primary.")
+            .hint("Generate the ID on the primary."));
         }
         T::Settings::from_settings()?;
         node::announce::<T>(is_first)?;
@@ -110,14 +116,6 @@ fn draw_private<T: Type>(context: Context<T::Settings>) -> Result<Step<T>, Error
         generator.set(Some(next));
     }
     Ok(step)
-}
-
-#[cold]
-#[inline(never)]
-fn in_recovery<T: Type>() -> Error {
-    sql_error!(ERRCODE_READ_ONLY_SQL_TRANSACTION, "cannot execute gen_{}() during recovery", T::NAME)
-        .detail("A standby would generate the same IDs as its primary.")
-        .hint("Generate the ID on the primary.")
 }
 
 #[cold]

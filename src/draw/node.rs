@@ -91,12 +91,11 @@ fn warn<T: Type>() -> Result<(), Error> {
     let Some((name, Sourced { value, .. })) = T::Settings::node().filter(|(_, of)| of.source.is_default()) else {
         return Ok(());
     };
-    let is_in_citus = catalog::has_citus();
     // A subscription of any database of the server, or one of pglogical in this database. Generation must not wait for the catalog.
     let has_subscriptions = || {
         catalog::has_rows(pg_sys::SubscriptionRelationId) || catalog::extension_has_rows(c"pglogical", c"subscription")
     };
-    let (detail, place) = if is_in_citus {
+    let (detail, place) = if catalog::has_citus() {
         // Once for all sessions: Citus opens many connections for one statement.
         if memory::of_type::<T>()?.warned.swap(1, Ordering::Relaxed) != 0 {
             return Ok(());

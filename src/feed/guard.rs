@@ -8,13 +8,13 @@ use scru_ids::{SortableId, Stored, id_systems};
 use crate::call::error::{Error, excerpt, quoting, sql_error};
 use crate::call::stored::StoredDatum;
 use crate::call::{Call, epoch};
-use crate::feed::reader::{self, Timeliness};
+use crate::feed::reader::{self, Untimely};
 use crate::pg::catalog;
 use crate::pg::trigger::{Trigger, literal, quoted};
 use crate::shared::id_type::Type;
 
-/// The name of the ID system whose IDs a column has, and [`timeliness`] for it.
-type System = (&'static str, fn(Trigger, i32, i64) -> Result<Timeliness, Error>);
+/// The name of the ID system whose IDs a column has, and [`untimely`] for it.
+type System = (&'static str, fn(Trigger, i32, i64) -> Result<Option<Untimely>, Error>);
 
 /// What a trigger guards.
 #[derive(Clone, Copy)]
@@ -29,11 +29,11 @@ struct Guard {
 /// The arguments of the trigger are the name of the column, the lag, and, for a type that IDs of several systems have, the system.
 pub fn guard(call: Call) -> Result<Datum, Error> {
     let trigger = call.trigger().ok_or_else(|| misused(None, &[]))?;
-    let Guard { column, lag, system: (system, timeliness) } = *call.remembered((), || guard_of(call, trigger))?;
-    match timeliness(trigger, column, lag)? {
+    let Guard { column, lag, system: (system, untimely) } = *call.remembered((), || guard_of(call, trigger))?;
+    match untimely(trigger, column, lag)? {
         // The server ignores the result of an AFTER trigger.
-        Timeliness::Timely => Ok(Datum::null()),
-        refused => Err(refusal(refused, system, trigger)),
+        None => Ok(Datum::null()),
+        Some(reason) => Err(refusal(reason, system, trigger)),
     }
 }
 
@@ -59,7 +59,7 @@ fn guard_of(call: Call, trigger: Trigger) -> Result<Guard, Error> {
 /// The system of the IDs in a column of a type; `None` if it must be named, or if no system has IDs of the type.
 fn system_of(of_type: Oid, named: Option<&[u8]>, schema: Oid) -> Option<System> {
     id_systems!(|Id| if is_system::<Id>(of_type, named, schema) {
-        return Some((Id::NAME, timeliness::<Id>));
+        return Some((Id::NAME, untimely::<Id>));
     });
     None
 }
@@ -80,25 +80,24 @@ fn is_system<T: Type>(of_type: Oid, named: Option<&[u8]>, schema: Oid) -> bool {
     (is_own || of_type == of_server) && is_named
 }
 
-/// The timeliness of the ID in the new row. An UPDATE that keeps the ID is timely.
-fn timeliness<T: Type>(trigger: Trigger, column: i32, lag: i64) -> Result<Timeliness, Error> {
+/// Why the ID in the new row is untimely; `None` if it is timely, or if an UPDATE keeps it.
+fn untimely<T: Type>(trigger: Trigger, column: i32, lag: i64) -> Result<Option<Untimely>, Error> {
     // SAFETY: the type of the column has this stored form.
     let stored = |datum| unsafe { <T::Stored as StoredDatum>::from_datum(datum) };
     let [new, old] = trigger.new_and_old(column).map(|datum| datum.map(stored));
     if let (Some(new), Some(old)) = (new, old)
         && new.order(old).is_eq()
     {
-        return Ok(Timeliness::Timely);
+        return Ok(None);
     }
-    reader::timeliness::<T>(new, lag)
+    reader::untimely::<T>(new, lag)
 }
 
 /// The lag of an argument of the trigger, in microseconds.
 fn lag_of(text: &CStr) -> Result<i64, Error> {
     // SAFETY: the function takes a C string, the OID of a type for its messages, and a modifier, and returns an interval.
     let lag = unsafe {
-        let arguments =
-            [Some(Datum::from(text.as_ptr())), Some(Datum::from(pg_sys::INTERVALOID)), Some(Datum::from(-1))];
+        let arguments = [text.as_ptr().into(), pg_sys::INTERVALOID.into(), Datum::from(-1)].map(Some);
         pgrx::direct_function_call_as_datum(pg_sys::interval_in, &arguments)
     };
     // SAFETY: as above.
@@ -106,24 +105,24 @@ fn lag_of(text: &CStr) -> Result<i64, Error> {
 }
 
 #[cold]
-fn refusal(refused: Timeliness, system: &str, trigger: Trigger) -> Error {
+fn refusal(reason: Untimely, system: &str, trigger: Trigger) -> Error {
     let column = trigger.arguments()[0];
     let names = [column.to_bytes(), trigger.table().to_bytes()];
     let time = |micros: i64| epoch::text(micros.saturating_sub(epoch::EPOCH_2000));
-    match refused {
-        Timeliness::Old(first) => sql_error!(
+    match reason {
+        Untimely::Old(first) => sql_error!(
             ERRCODE_CHECK_VIOLATION,
             quoting("the ID in column \"{}\" of table \"{}\" is too old for a feed", &names)
         )
         .detail(format!("Readers may have passed it: this transaction can insert IDs from {} on.", time(first)))
         .hint("Generate a new ID and insert the row again, or give the guard and all readers a longer lag."),
-        Timeliness::Ahead(last) => sql_error!(
+        Untimely::Ahead(last) => sql_error!(
             ERRCODE_CHECK_VIOLATION,
             quoting("the ID in column \"{}\" of table \"{}\" is too far ahead of the clock", &names)
         )
         .detail(format!("Readers would wait for its time: this transaction can insert IDs up to {}.", time(last)))
         .hint("Correct the clock of the machine that generated the ID."),
-        Timeliness::NoId | Timeliness::Timely => sql_error!(
+        Untimely::NoId => sql_error!(
             ERRCODE_CHECK_VIOLATION,
             quoting("the value in column \"{}\" of table \"{}\" is not a {}", &[names[0], names[1], system.as_bytes()])
         )

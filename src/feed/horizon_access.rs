@@ -19,7 +19,7 @@ use crate::shared::memory::{HorizonMemory, Published};
 pub struct SharedHorizon {
     pub memory: &'static HorizonMemory,
     pub marks: SharedMarks,
-    own: (usize, Owner),
+    own: (Place, Owner),
     /// The snapshot of the reader; `None` for the active one.
     pub snapshot: Option<Snapshot>,
 }
@@ -30,12 +30,13 @@ impl SharedHorizon {
             prepared::begin(&memory.header);
         }
         let (slot, (pid, number)) = transaction::own();
-        Ok(Self { memory, marks: SharedMarks::new()?, own: (slot, Owner::new(pid, number)), snapshot: None })
+        let own = (Place::Slot(slot), Owner::new(pid, number));
+        Ok(Self { memory, marks: SharedMarks::new()?, own, snapshot: None })
     }
 
     /// Records the bound of this process's transaction, if it has published one.
     pub fn record(&mut self, number: u64, is_prepared: bool) -> Result<(), Error> {
-        let (slot, own) = (Place::Slot(self.own.0), self.own.1);
+        let (slot, own) = self.own;
         if self.owner(slot)? != own {
             return Ok(());
         }
@@ -74,7 +75,7 @@ impl HorizonAccess for SharedHorizon {
         Ok(())
     }
 
-    fn own(&self) -> (usize, Owner) {
+    fn own(&self) -> (Place, Owner) {
         self.own
     }
 

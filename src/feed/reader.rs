@@ -18,7 +18,7 @@ use crate::shared::marks::SharedMarks;
 /// Raises 25006 during recovery, 40001 if the snapshot is too old.
 pub fn horizon<T: Type>(_call: Call) -> Result<Datum, Error> {
     refuse_elsewhere::<T>()?;
-    returned::of_statement().map(|micros| first_of::<T>(micros).to_datum())
+    returned::of_statement().map(|micros| T::lower(micros).to_datum())
 }
 
 /// `T_horizon(after T, lag interval DEFAULT '0') → T`: the horizon minus the lag
@@ -38,7 +38,7 @@ pub fn horizon_after<T: Type>(call: Call) -> Result<Datum, Error> {
     }
     let after: T = call.id(0);
     let horizon = returned::of_statement()?;
-    if after > first_of::<T>(horizon) && after.tick() > last_known::<T>()? {
+    if after > T::lower(horizon) && after.tick() > last_known::<T>()? {
         return Err(sql_error!(ERRCODE_INVALID_PARAMETER_VALUE, "the {name} is above all that this server knows")
             .of_type::<T>()
             .detail("The server may have lost transactions in a failover, and may generate IDs below this one.")
@@ -47,7 +47,7 @@ pub fn horizon_after<T: Type>(call: Call) -> Result<Datum, Error> {
              Otherwise, read the table again from a position that all its readers have passed.",
             ));
     }
-    Ok(first_of::<T>(horizon.saturating_sub(lag)).to_datum())
+    Ok(T::lower(horizon.saturating_sub(lag)).to_datum())
 }
 
 /// The last tick of which this server may have generated an ID. The marks include what is reserved.
@@ -59,10 +59,6 @@ fn last_known<T: Type>() -> Result<u64, Error> {
         last = last.max(marks.start(of)?).max(marks.reserved(of)?).max(arrived);
     }
     Ok(T::TICKS.nearest(last))
-}
-
-fn first_of<T: Type>(micros: i64) -> T {
-    T::first_of(T::TICKS.nearest(micros))
 }
 
 /// Refuses where the transactions of this process and those that write the rows are of different servers.
@@ -90,10 +86,8 @@ pub fn holders(call: Call) -> Result<Datum, Error> {
     })
 }
 
-/// Whether the row of an ID can be inserted in this transaction. Times are in microseconds since 1970-01-01 UTC.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Timeliness {
-    Timely,
+/// Why the row of an ID cannot be inserted in this transaction. Times are in microseconds since 1970-01-01 UTC.
+pub enum Untimely {
     /// NULL, or not an ID of the system.
     NoId,
     /// A reader may have passed the ID: it is before this time.
@@ -102,21 +96,20 @@ pub enum Timeliness {
     Ahead(i64),
 }
 
-/// Publishes the transaction, and returns the [`Timeliness`] of a value for a feed that is read up to a lag before the horizon.
-pub fn timeliness<T: Type>(stored: Option<T::Stored>, lag: i64) -> Result<Timeliness, Error> {
+/// Publishes the transaction, and returns why a value is untimely for a feed that is read up to a lag before the horizon; `None` if it
+/// is timely.
+pub fn untimely<T: Type>(stored: Option<T::Stored>, lag: i64) -> Result<Option<Untimely>, Error> {
     let from = publication::unpassed()?;
-    let Some(id) = stored.and_then(T::from_stored).filter(|id| id.is_id()) else { return Ok(Timeliness::NoId) };
+    let Some(id) = stored.and_then(T::from_stored).filter(|id| id.is_id()) else { return Ok(Some(Untimely::NoId)) };
     let first = from.saturating_sub(lag);
     if id.tick() < T::TICKS.nearest(first) {
-        return Ok(Timeliness::Old(first));
+        return Ok(Some(Untimely::Old(first)));
     }
     let lead = lag.saturating_add(MAX_AHEAD_MICROS);
     let is_within = |now: i64| id.tick() <= T::TICKS.nearest(now.saturating_add(lead));
     // The clock is rarely behind: read only for IDs that are ahead of the transaction's beginning.
-    if is_within(from) || is_within(clock::now()) {
-        return Ok(Timeliness::Timely);
-    }
-    Ok(Timeliness::Ahead(from.max(clock::now()).saturating_add(lead)))
+    let is_timely = is_within(from) || is_within(clock::now());
+    Ok((!is_timely).then(|| Untimely::Ahead(from.max(clock::now()).saturating_add(lead))))
 }
 
 /// The length of a lag, in microseconds: a month has 30 days, as where the server compares intervals.

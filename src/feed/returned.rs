@@ -31,9 +31,8 @@ const OF_TRANSACTION: i64 = 0;
 static RETURNED: PerProcess<RefCell<Option<Returned>>> = PerProcess::new(RefCell::new(None));
 
 fn remember(key: (i64, Box<[u32]>), value: i64) {
-    let mut returned = RETURNED.borrow_mut();
-    let returned =
-        returned.get_or_insert_with(|| Returned { local: transaction::local(), all: HashMap::new(), full: 64 });
+    let mut kept = RETURNED.borrow_mut();
+    let returned = kept.get_or_insert_with(|| Returned { local: transaction::local(), all: HashMap::new(), full: 64 });
     if returned.all.len() >= returned.full {
         let is_open = |statement| statement == OF_TRANSACTION || portal::is_open(statement);
         returned.all.retain(|(statement, content), _| is_open(*statement) && !Snapshot::is_gone(content));

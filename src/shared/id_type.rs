@@ -38,12 +38,6 @@ impl<T: Type> Process<T> {
     pub const fn new() -> Self {
         Self { generator: Cell::new(None), memory: Cell::new(None), draws: Cell::new(None) }
     }
-
-    /// The context of a step at a reading of the clock.
-    #[inline(always)]
-    pub fn context(&self, now: i64) -> Context<T::Settings> {
-        Context { now, ..self.draws.get().map(|draws| draws.context).unwrap_or_default() }
-    }
 }
 
 /// Asserts at compile time what the generic functions require of a type.

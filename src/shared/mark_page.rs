@@ -5,11 +5,9 @@
 //! Otherwise the file appears whole, as a valid page without marks. So outside of recovery, a page of zeros or a short file is a
 //! damaged one, never a new one.
 
-use core::array;
 use core::ffi::CStr;
 use core::mem::offset_of;
-use core::ptr;
-use core::slice;
+use core::{array, ptr, slice};
 use std::io::ErrorKind;
 
 use pgrx::pg_sys::{self, Buffer, PageHeaderData};
@@ -42,7 +40,6 @@ pub struct Content {
     pub zeros: u32,
 }
 
-const MAGIC: [u8; 4] = *b"scru";
 /// The version of the layout. Sessions with the library of the version before access the same page: a version that changes the layout
 /// reads both and writes this one, and the version after it writes the new one.
 const VERSION: u32 = 2;
@@ -148,7 +145,7 @@ impl MarkPage {
 
 fn content(times: [i64; 2]) -> [u8; LENGTH] {
     let mut bytes = [0; LENGTH];
-    bytes[..4].copy_from_slice(&MAGIC);
+    bytes[..4].copy_from_slice(b"scru");
     bytes[4..8].copy_from_slice(&VERSION.to_le_bytes());
     bytes[TIMES..CHECKSUM].copy_from_slice(times.map(i64::to_le_bytes).as_flattened());
     let checksum = crc32fast::hash(&bytes[..CHECKSUM]);

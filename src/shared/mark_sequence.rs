@@ -16,9 +16,8 @@ use scru_server::protocol::{Carried, Known, Lsn};
 use crate::call::error::{Error, sql_error};
 use crate::call::internal_schema;
 use crate::pg::buffer::{LockedPage, Place};
-use crate::pg::catalog;
 use crate::pg::process::PerProcess;
-use crate::pg::server;
+use crate::pg::{catalog, server};
 use crate::shared::mark_page::{LAST, LOCK_WAIT};
 
 /// The name of a sequence in the internal schema, in which only its owner can create objects.

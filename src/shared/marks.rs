@@ -232,7 +232,7 @@ impl<T: Type> Access<T> for SharedMarks {
     }
 
     fn context(&self, now: i64) -> Context<T::Settings> {
-        T::process().context(now)
+        Context { now, ..T::process().draws.get().map(|draws| draws.context).unwrap_or_default() }
     }
 
     fn from(&self) -> i64 {

@@ -25,7 +25,7 @@ pub fn field<T: StoredId, const NUMBER: usize>(call: Call) -> Result<Datum, Erro
             if !range.contains(&argument) {
                 return Err(Error::argument_out_of_range(parameter, argument, range));
             }
-            Datum::from(get(id, argument))
+            Datum::from(get(id, argument as u32))
         }
     })
 }

@@ -32,7 +32,7 @@ pub fn date<T: Type>(call: Call) -> Result<Datum, Error> {
 /// which the decoder could not return.
 pub fn encode<T: Type>(call: Call) -> Result<Datum, Error> {
     let micros = epoch::unix_micros(call.int8(0)).filter(|micros| *micros >= T::TICKS.epoch);
-    let tick = micros.and_then(|micros| T::TICKS.at_or_after(micros));
+    let tick = micros.map(|micros| T::TICKS.starting_before(micros)).filter(|tick| *tick <= T::TICKS.max);
     let id = tick.map(T::first_of).ok_or_else(Error::time_out_of_range::<T>)?;
     Ok(datum::varlena(id.digits(&mut [0; MAX_TEXT_LEN])))
 }

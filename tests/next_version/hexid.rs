@@ -4,7 +4,7 @@
 use rand::Rng;
 
 use crate::digits::BASE16;
-use crate::generator::{Context, Moment, Refusal, Step, place_in_time};
+use crate::generator::{Context, Moment, NoId, Refusal, Step, place_in_time};
 use crate::{Field, GeneratedId, Getter, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks};
 
 const MAX_RANDOMNESS: u64 = (1 << 48) - 1;
@@ -101,13 +101,12 @@ impl GeneratedId for HexId {
 
     fn step(state: u128, context: &Context<()>, rng: &mut impl Rng) -> Step<Self> {
         let last = Self(state);
-        let id = match place_in_time::<Self>(last.timestamp(), context) {
-            Ok(Moment::Fresh(timestamp) | Moment::Later(timestamp)) => Self::random_of(timestamp, rng),
-            Ok(Moment::Same) if last.randomness() < MAX_RANDOMNESS => Self(last.0 + 1),
-            Ok(Moment::Same) => return Step::Refused(Refusal::Exhausted),
-            Err(refusal) => return Step::Refused(refusal),
+        let next = match place_in_time::<Self>(last.timestamp(), context)? {
+            Moment::Fresh(timestamp) | Moment::Later(timestamp) => Self::random_of(timestamp, rng),
+            Moment::Same if last.randomness() < MAX_RANDOMNESS => Self(last.0 + 1),
+            Moment::Same => return Err(NoId::Refused(Refusal::Exhausted)),
         };
-        Step::Made(id.0, id)
+        Ok((next.0, next))
     }
 }
 

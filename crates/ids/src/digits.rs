@@ -21,8 +21,11 @@ pub static BASE36: Alphabet<36, 1296> = Alphabet::any_case(b"0123456789abcdefghi
 
 /// 36^12: the number of SCRU64 IDs, and one more than the largest.
 pub const POW_12: u64 = 36_u64.pow(12);
+const POW_10: u64 = 36_u64.pow(10);
 const POW_8: u64 = 36_u64.pow(8);
+const POW_6: u64 = 36_u64.pow(6);
 const POW_4: u64 = 36_u64.pow(4);
+const POW_2: u64 = 36_u64.pow(2);
 
 /// The largest leading digit of a number in range. 13 digits of base 32 hold 65 bits, of which numbers have 63; 26 digits hold
 /// 130 bits, of which numbers have 128.
@@ -76,19 +79,15 @@ impl<const RADIX: usize, const PAIRS: usize> Alphabet<RADIX, PAIRS> {
     /// Returns [`ParseErrorKind::InvalidDigit`] for the first byte that is not a digit. If all bytes are digits but their number
     /// is not `N`, returns [`ParseErrorKind::WrongLength`].
     #[inline(always)]
-    pub fn groups_of_four<const N: usize, const GROUPS: usize>(
-        &self,
-        text: &[u8],
-    ) -> Result<[u64; GROUPS], ParseError> {
+    pub fn groups_of_four<const N: usize, const COUNT: usize>(&self, text: &[u8]) -> Result<[u64; COUNT], ParseError> {
         let radix = RADIX as u64;
-        const { assert!(N.div_ceil(4) == GROUPS && RADIX.pow(4) < NO_DIGIT as usize) };
+        const { assert!(N.div_ceil(4) == COUNT && RADIX.pow(4) < NO_DIGIT as usize) };
         let Ok(text) = <&[u8; N]>::try_from(text) else {
             return Err(self.parse_error(text, N));
         };
-        let mut groups = [0; GROUPS];
+        let mut groups = [0; COUNT];
         for (group, digits) in groups.iter_mut().rev().zip(text.rchunks(4)) {
-            *group =
-                digits.iter().fold(0, |number, &digit| number * radix + u64::from(self.values[usize::from(digit)]));
+            *group = digits.iter().fold(0, |high, &digit| high * radix + u64::from(self.values[usize::from(digit)]));
         }
         // One comparison checks four digits: a NO_DIGIT among them makes the number too large.
         if groups.iter().any(|&number| number >= radix.pow(4)) {
@@ -213,21 +212,12 @@ impl Alphabet<36, 1296> {
     /// Panics if `buffer` is shorter than twelve bytes.
     #[inline(always)]
     pub fn encode_12<'a>(&self, number: u64, buffer: &'a mut [u8]) -> &'a [u8] {
-        const PAIR: u64 = 36 * 36;
         debug_assert!(number < POW_12);
         let digits = &mut buffer[..12];
         // No quotient depends on another, so the processor computes them in parallel.
-        let quotients = [
-            number,
-            number / PAIR,
-            number / POW_4,
-            number / (PAIR * POW_4),
-            number / POW_8,
-            number / (PAIR * POW_8),
-            0,
-        ];
+        let quotients = [number, number / POW_2, number / POW_4, number / POW_6, number / POW_8, number / POW_10, 0];
         for (place, pair) in digits.as_chunks_mut().0.iter_mut().rev().enumerate() {
-            *pair = self.pairs[(quotients[place] - quotients[place + 1] * PAIR) as usize];
+            *pair = self.pairs[(quotients[place] - quotients[place + 1] * POW_2) as usize];
         }
         digits
     }
@@ -284,8 +274,7 @@ fn divide_by_pow_13(number: u128) -> (u64, u128) {
     // the reciprocal by less than 0.13. Rounded down, the estimate is at most one too small.
     let estimate = ((u128::from((dividend >> 38) as u64) * u128::from(RECIPROCAL)) >> 67) as u64;
     let rest = (dividend as u64).wrapping_sub(estimate.wrapping_mul(DIVISOR));
-    let one_more = rest >= DIVISOR;
-    let (quotient, rest) = if one_more { (estimate + 1, rest - DIVISOR) } else { (estimate, rest) };
+    let (quotient, rest) = if rest >= DIVISOR { (estimate + 1, rest - DIVISOR) } else { (estimate, rest) };
     (quotient, u128::from(rest) << 26 | number & 0x3ff_ffff)
 }
 

@@ -91,8 +91,7 @@ impl Encryptable for Uuidv7 {
     }
 
     fn from_block(block: u128) -> Option<Self> {
-        let free = block & !VERSION_AND_VARIANT_MASK;
-        Some(Self::from_u128(free | Self::MIN.to_u128()))
+        Some(Self::from_u128(block & !VERSION_AND_VARIANT_MASK | Self::MIN.to_u128()))
     }
 }
 
@@ -164,7 +163,7 @@ impl<T: Encryptable> IdCipher<T> {
     /// Returns the bytes of the UUID to which an ID is encrypted; `None` if the ID is a UUID that is not of version 7.
     pub fn encrypt(&self, id: T) -> Option<[u8; 16]> {
         let mut block = id.to_block()?.to_be_bytes().into();
-        let walk = Walk::<T> { block: &mut block, kind: PhantomData };
+        let walk = Walk::<T>(&mut block, PhantomData);
         match &self.cipher {
             Cipher::Aes128(aes) => aes.encrypt_with_backend(walk),
             Cipher::Aes256(aes) => aes.encrypt_with_backend(walk),
@@ -178,7 +177,7 @@ impl<T: Encryptable> IdCipher<T> {
             return None;
         }
         let mut block = uuid.into();
-        let walk = Walk::<T> { block: &mut block, kind: PhantomData };
+        let walk = Walk::<T>(&mut block, PhantomData);
         match &self.cipher {
             Cipher::Aes128(aes) => aes.decrypt_with_backend(walk),
             Cipher::Aes256(aes) => aes.decrypt_with_backend(walk),
@@ -230,20 +229,17 @@ fn counter_mode<M: Mac + Clone, const LEN: usize>(function: &M, fixed_input: &[u
 /// Applies a direction of AES to a block: once, or until the block is a UUID of version 4.
 ///
 /// It is a closure of the backend because a call of `encrypt_block` selects the backend anew, which costs more than the block.
-struct Walk<'block, T> {
-    block: &'block mut Block,
-    kind: PhantomData<T>,
-}
+struct Walk<'block, T>(&'block mut Block, PhantomData<T>);
 
 impl<T: Encryptable> Walk<'_, T> {
     #[inline(always)]
     fn run(self, step: impl Fn(&mut Block)) {
-        let mut block = *self.block;
+        let mut block = *self.0;
         step(&mut block);
         while T::IS_VERSION_4 && !is_version_4(u128::from_be_bytes(block.into())) {
             step(&mut block);
         }
-        *self.block = block;
+        *self.0 = block;
     }
 }
 

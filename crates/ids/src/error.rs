@@ -67,9 +67,7 @@ pub enum BytesError {
 impl fmt::Display for BytesError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::WrongLength { expected, received } => {
-                write!(f, "expected {expected} bytes, but received {received}")
-            }
+            Self::WrongLength { expected, received } => write!(f, "expected {expected} bytes, but received {received}"),
             Self::OutOfRange => f.write_str("the number is above the type's largest"),
         }
     }

@@ -12,7 +12,7 @@ pub trait GeneratedId: SortableId {
     /// unique without.
     const SERVER_WIDE: bool = false;
     /// The state of a generator between two IDs, `u64` or `u128`. The default, 0, is that before the first ID.
-    type State: Copy + Default + Eq + Debug;
+    type State: Copy + Default + Eq + Debug + Into<u128>;
     /// What the state holds. The servers of several versions share the states.
     const STATE_LAYOUT: &'static str = "id";
     /// The settings of the generator.
@@ -37,14 +37,15 @@ pub trait GeneratedId: SortableId {
     /// Returns the initial state of a generator whose predecessor's state is lost. For a [`SERVER_WIDE`](Self::SERVER_WIDE)
     /// type, no step from this state generates an ID that the predecessor may have generated until `now`, in microseconds since
     /// 1970-01-01 UTC. Other types start with the default state, because their random bits make IDs unique.
-    fn successor_state(now: i64) -> Self::State {
-        let _ = now;
-        Self::State::default()
+    fn successor_state(now: i64, rng: &mut impl Rng) -> Self::State {
+        // The last tick that the predecessor may have used.
+        let tick = Self::TICKS.nearest(now.saturating_add(MAX_AHEAD_MICROS));
+        if Self::SERVER_WIDE { Self::state_after(tick, rng) } else { Self::State::default() }
     }
 
-    /// Returns the tick of the last ID, or 0 if no ID has been generated.
+    /// Returns the tick of the last ID, or 0 if no ID has been generated. The state has it in the same place as the ID.
     fn state_tick(state: Self::State) -> u64 {
-        Self::last_id(state).map_or(0, Self::tick)
+        (state.into() >> Self::TICKS.shift) as u64
     }
 
     /// Returns a state from which every generated ID is greater than all IDs of `tick`.
@@ -110,12 +111,6 @@ pub enum NoId {
     Refused(Refusal),
 }
 
-impl From<Refusal> for NoId {
-    fn from(refusal: Refusal) -> Self {
-        Self::Refused(refusal)
-    }
-}
-
 /// The reason why a generator refuses to generate an ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
@@ -162,9 +157,9 @@ pub enum Moment {
 /// # Errors
 /// Returns [`Refusal::ClockOutOfRange`] if the clock is within a reserved tick, the first or the last, or out of range.
 /// Returns [`Refusal::ClockMovedBack`] if the clock has moved back and the context has [`OnClockRollback::Error`].
-pub fn place_in_time<T: GeneratedId>(last: u64, context: &Context<T::Settings>) -> Result<Moment, Refusal> {
+pub fn place_in_time<T: GeneratedId>(last: u64, context: &Context<T::Settings>) -> Result<Moment, NoId> {
     // The common case, without the division that computes the clock's tick.
-    if last != 0 && last < T::TICKS.max && T::TICKS.contains(last, context.now) {
+    if last != 0 && last < T::TICKS.max && (T::TICKS.start(last)..T::TICKS.start(last + 1)).contains(&context.now) {
         return Ok(Moment::Same);
     }
     let tick = clock_tick::<T>(context.now)?;
@@ -178,7 +173,7 @@ pub fn place_in_time<T: GeneratedId>(last: u64, context: &Context<T::Settings>) 
     match context.on_clock_rollback {
         _ if behind <= MAX_ROLLBACK_MICROS => Ok(Moment::Same),
         OnClockRollback::Reset => Ok(Moment::Fresh(tick)),
-        OnClockRollback::Error => Err(Refusal::ClockMovedBack(behind)),
+        OnClockRollback::Error => Err(NoId::Refused(Refusal::ClockMovedBack(behind))),
     }
 }
 
@@ -198,19 +193,19 @@ pub fn place_strictly<T: GeneratedId>(last: u64, now: i64) -> Result<Moment, NoI
         return Ok(Moment::Later(clock_tick::<T>(now)?));
     }
     if now < T::TICKS.start(1) {
-        return Err(Refusal::ClockOutOfRange.into());
+        return Err(NoId::Refused(Refusal::ClockOutOfRange));
     }
     match T::TICKS.start(last) - now {
-        behind if behind > MAX_BEHIND_MICROS => Err(Refusal::ClockMovedBack(behind as u64).into()),
-        _ if last >= T::TICKS.max => Err(Refusal::ClockOutOfRange.into()),
+        behind if behind > MAX_BEHIND_MICROS => Err(NoId::Refused(Refusal::ClockMovedBack(behind as u64))),
+        _ if last >= T::TICKS.max => Err(NoId::Refused(Refusal::ClockOutOfRange)),
         behind if behind > MAX_AHEAD_MICROS => Err(NoId::Wait(T::TICKS.start(last) - MAX_AHEAD_MICROS)),
         _ => Ok(Moment::Same),
     }
 }
 
 /// Returns the tick of the clock; [`Refusal::ClockOutOfRange`] if no ID of this tick may be generated.
-fn clock_tick<T: GeneratedId>(now: i64) -> Result<u64, Refusal> {
-    T::TICKS.generated_at(now).ok_or(Refusal::ClockOutOfRange)
+fn clock_tick<T: GeneratedId>(now: i64) -> Result<u64, NoId> {
+    T::TICKS.generated_at(now).ok_or(NoId::Refused(Refusal::ClockOutOfRange))
 }
 
 #[cfg(test)]

@@ -141,7 +141,7 @@ pub trait Stored: Copy + Ord + fmt::Debug + Send + Sync + 'static {
     /// The type of the big-endian bytes.
     type Bytes: AsRef<[u8]>;
     /// The number of bytes.
-    const LEN: usize;
+    const LEN: usize = size_of::<Self>();
     /// Whether PostgreSQL passes the value itself, in a machine word, and not a reference to its bytes.
     const BY_VALUE: bool;
 
@@ -157,7 +157,6 @@ pub trait Stored: Copy + Ord + fmt::Debug + Send + Sync + 'static {
 
 impl<const N: usize> Stored for [u8; N] {
     type Bytes = Self;
-    const LEN: usize = N;
     const BY_VALUE: bool = false;
 
     fn to_bytes(self) -> Self {
@@ -177,7 +176,6 @@ impl<const N: usize> Stored for [u8; N] {
 
 impl Stored for i64 {
     type Bytes = [u8; 8];
-    const LEN: usize = 8;
     const BY_VALUE: bool = true;
 
     fn to_bytes(self) -> [u8; 8] {

@@ -31,25 +31,24 @@ mod ulidflake;
 mod uuidv7;
 
 pub use error::{BytesError, ParseError, ParseErrorKind};
-#[doc(hidden)]
-pub use generator::{Context, GeneratedId, MAX_AHEAD_MICROS, MAX_BEHIND_MICROS, MAX_ROLLBACK_MICROS, NoId, Step};
 pub use generator::{OnClockRollback, Refusal};
 pub use id::SortableId;
-#[doc(hidden)]
-pub use id::{MAX_TEXT_LEN, Stored};
 pub use scru64::{NodeError, Scru64, Scru64Node, Scru64Settings};
 pub use scru128::Scru128;
 pub use scru160::{Scru160, Scru160Counter, Scru160Settings};
-#[doc(hidden)]
-pub use snowflake::Snowflake;
-#[doc(hidden)]
-pub use sql::{Field, FieldValue, Getter, SqlId};
 pub use standalone::{Clock, Generator, SystemClock};
-#[doc(hidden)]
-pub use time::Ticks;
 pub use ulid::Ulid;
 pub use ulidflake::{Ulidflake, UlidflakeOverflow, UlidflakeSettings};
 pub use uuidv7::Uuidv7;
+
+#[doc(hidden)]
+pub use {
+    generator::{Context, GeneratedId, MAX_AHEAD_MICROS, MAX_BEHIND_MICROS, MAX_ROLLBACK_MICROS, NoId, Step},
+    id::{MAX_TEXT_LEN, Stored},
+    snowflake::Snowflake,
+    sql::{Field, FieldValue, Getter, SqlId},
+    time::Ticks,
+};
 
 /// The only list of the ID systems with an SQL type of their own. `registry!(each)` invokes `each!(sql_name, RustName)` for every
 /// type.

@@ -3,7 +3,7 @@
 use rand::Rng;
 
 use crate::digits::BASE36;
-use crate::generator::{Context, Moment, Refusal, Step, place_in_time};
+use crate::generator::{Context, Moment, NoId, Refusal, Step, place_in_time};
 use crate::sql::fields;
 use crate::{Field, GeneratedId, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks};
 
@@ -41,12 +41,8 @@ impl Scru128 {
 
     /// Returns the ID with these fields. Bits beyond the width of a field are discarded.
     pub const fn from_fields(timestamp: u64, counter_hi: u32, counter_lo: u32, entropy: u32) -> Self {
-        Self(
-            (timestamp as u128) << 80
-                | ((counter_hi & MAX_COUNTER) as u128) << 56
-                | ((counter_lo & MAX_COUNTER) as u128) << 32
-                | entropy as u128,
-        )
+        let (high, low) = ((counter_hi & MAX_COUNTER) as u128, (counter_lo & MAX_COUNTER) as u128);
+        Self((timestamp as u128) << 80 | high << 56 | low << 32 | entropy as u128)
     }
 
     /// Returns the 48-bit timestamp, in milliseconds since 1970-01-01 UTC.
@@ -139,10 +135,6 @@ impl GeneratedId for Scru128 {
         Self::from_fields(tick, rng.next_u32(), rng.next_u32(), rng.next_u32())
     }
 
-    fn state_tick(state: u128) -> u64 {
-        Self(state).timestamp()
-    }
-
     fn state_after(tick: u64, rng: &mut impl Rng) -> u128 {
         Self::fresh(tick.saturating_add(1).min(Self::TICKS.max), rng).0
     }
@@ -157,7 +149,7 @@ impl GeneratedId for Scru128 {
         };
         if next.timestamp() == Self::TICKS.max {
             // Both counters overflowed in the last millisecond before the reserved one.
-            return Err(Refusal::ClockOutOfRange.into());
+            return Err(NoId::Refused(Refusal::ClockOutOfRange));
         }
         Ok((next.0, Self(next.0 >> 32 << 32 | u128::from(rng.next_u32()))))
     }

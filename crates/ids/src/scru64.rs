@@ -1,6 +1,5 @@
 //! SCRU64: the ID, its node, its settings, and the state and the steps of its generator.
 
-use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
@@ -143,14 +142,13 @@ impl fmt::Display for NodeError {
     }
 }
 
-impl Error for NodeError {}
+impl std::error::Error for NodeError {}
 
 impl FromStr for Scru64Node {
     type Err = NodeError;
 
     fn from_str(text: &str) -> Result<Self, NodeError> {
-        let parts = text.split_once('/').filter(|(_, size)| !size.contains('/'));
-        let Some((node, size)) = parts else {
+        let Some((node, size)) = text.split_once('/').filter(|(_, size)| !size.contains('/')) else {
             return invalid("A node is specified as node_id/node_id_size with one slash, such as \"42/8\".");
         };
         let Some(size) = parse_digits(size, 10, 3).filter(|size| (1..NODE_CTR_BITS).contains(size)) else {
@@ -183,10 +181,7 @@ fn invalid<T>(sentence: impl Into<String>) -> Result<T, NodeError> {
 
 /// Parses a number without a sign, of at most `max_len` digits.
 fn parse_digits(text: &str, radix: u32, max_len: usize) -> Option<u32> {
-    if text.len() > max_len || text.starts_with('+') {
-        return None;
-    }
-    u32::from_str_radix(text, radix).ok()
+    u32::from_str_radix(text, radix).ok().filter(|_| text.len() <= max_len && !text.starts_with('+'))
 }
 
 /// The settings of SCRU64.
@@ -204,7 +199,7 @@ pub struct Scru64Settings {
 fn next_tick(last: u64, now: i64) -> Result<u64, NoId> {
     let earliest = Scru64::TICKS.start(last + 1) - MAX_AHEAD_MICROS;
     match last + 1 {
-        tick if tick >= Scru64::TICKS.max => Err(Refusal::ClockOutOfRange.into()),
+        tick if tick >= Scru64::TICKS.max => Err(NoId::Refused(Refusal::ClockOutOfRange)),
         _ if now < earliest => Err(NoId::Wait(earliest)),
         tick => Ok(tick),
     }
@@ -258,13 +253,6 @@ impl GeneratedId for Scru64 {
         self.node_id(settings.node.size) == settings.node.id
     }
 
-    /// Returns a state whose last ID is the largest of the last tick that the predecessor may have used, which is
-    /// [`MAX_AHEAD_MICROS`] ahead of `now`. The next ID of any node therefore has a later tick.
-    fn successor_state(now: i64) -> u64 {
-        let tick = Self::TICKS.nearest(now.saturating_add(MAX_AHEAD_MICROS));
-        Self::last_of(tick).0
-    }
-
     fn node_text(settings: &Scru64Settings) -> Option<String> {
         Some(format!("{}/{}", settings.node.id, settings.node.size))
     }
@@ -293,7 +281,7 @@ impl GeneratedId for Scru64 {
 }
 
 /// Returns a field that depends on the size of the node ID.
-const fn of_size(name: &'static str, summary: &'static str, get: fn(Scru64, i32) -> u32) -> Field<Scru64> {
+const fn of_size(name: &'static str, summary: &'static str, get: fn(Scru64, u32) -> u32) -> Field<Scru64> {
     Field { name, summary, getter: Getter::Bits24By { parameter: "node_id_size", range: 1..=23, get } }
 }
 
@@ -306,11 +294,11 @@ impl SqlId for Scru64 {
             summary: "24 bits: the node ID, and below it the counter",
             getter: Getter::Bits24(Self::node_ctr),
         },
-        of_size("node_id", "The node that made the ID", |id, size| id.node_id(size as u32)),
+        of_size("node_id", "The node that made the ID", Self::node_id),
         of_size(
             "counter",
             "The bits below the node ID, random at the start of every tick, then counted up",
-            |id, size| id.counter(size as u32),
+            Self::counter,
         ),
     ];
 }

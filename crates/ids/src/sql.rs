@@ -68,7 +68,7 @@ pub enum Getter<T: 'static> {
         /// The valid values of the parameter.
         range: RangeInclusive<i32>,
         /// The function that reads the field, given the ID and the value of the parameter.
-        get: fn(T, i32) -> u32,
+        get: fn(T, u32) -> u32,
     },
 }
 

@@ -113,7 +113,7 @@ impl<T: GeneratedId, C: Clock, R: Rng> Generator<T, C, R> {
         loop {
             let Self { settings, on_clock_rollback, .. } = *self;
             let context = Context { now: self.clock.unix_micros(), on_clock_rollback, settings };
-            let state = *self.state.get_or_insert_with(|| T::successor_state(context.now));
+            let state = *self.state.get_or_insert_with(|| T::successor_state(context.now, &mut self.rng));
             match T::step(state, &context, &mut self.rng) {
                 Ok((next, id)) => {
                     self.state = Some(next);
@@ -126,29 +126,23 @@ impl<T: GeneratedId, C: Clock, R: Rng> Generator<T, C, R> {
     }
 }
 
-/// A generator that all threads of a process share. It is created at first use, and again in a forked process.
-pub struct OfProcess<T: GeneratedId>(Mutex<Option<(u32, Generator<T>)>>);
+/// A generator that all threads of a process share, and the process: it is created at first use, and again in a forked process.
+pub type OfProcess<T> = Mutex<Option<(u32, Generator<T>)>>;
 
-impl<T: GeneratedId> OfProcess<T> {
-    pub const fn new() -> Self {
-        Self(Mutex::new(None))
-    }
-
-    pub fn generate(&self) -> T {
-        // A thread that panics leaves a usable generator, so the poisoning of the mutex is ignored.
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let pid = process::id();
-        let state = match state.as_mut() {
-            Some((of, generator)) if *of == pid => generator,
-            _ => &mut state.insert((pid, Generator::new())).1,
-        };
-        loop {
-            match state.generate() {
-                Ok(id) => return id,
-                // The next tick starts with a new random number.
-                Err(Refusal::Exhausted) => thread::sleep(Duration::from_micros(T::TICKS.micros.unsigned_abs())),
-                Err(refusal) => panic!("could not generate a {}: {refusal}", T::NAME),
-            }
+pub fn generate<T: GeneratedId>(of_process: &OfProcess<T>) -> T {
+    // A thread that panics leaves a usable generator, so the poisoning of the mutex is ignored.
+    let mut state = of_process.lock().unwrap_or_else(PoisonError::into_inner);
+    let pid = process::id();
+    let state = match state.as_mut() {
+        Some((of, generator)) if *of == pid => generator,
+        _ => &mut state.insert((pid, Generator::new())).1,
+    };
+    loop {
+        match state.generate() {
+            Ok(id) => return id,
+            // The next tick starts with a new random number.
+            Err(Refusal::Exhausted) => thread::sleep(Duration::from_micros(T::TICKS.micros.unsigned_abs())),
+            Err(refusal) => panic!("could not generate a {}: {refusal}", T::NAME),
         }
     }
 }
@@ -171,8 +165,8 @@ macro_rules! new {
             /// year 10889.
             #[allow(clippy::new_without_default, reason = "a default value should always be the same")]
             pub fn new() -> Self {
-                static GENERATOR: $crate::standalone::OfProcess<$Id> = $crate::standalone::OfProcess::new();
-                GENERATOR.generate()
+                static GENERATOR: $crate::standalone::OfProcess<$Id> = $crate::standalone::OfProcess::new(None);
+                $crate::standalone::generate(&GENERATOR)
             }
         }
     };

@@ -27,20 +27,9 @@ impl Ticks {
         tick.saturating_mul(self.micros).saturating_add(self.epoch)
     }
 
-    /// Returns whether the time `micros` is within `tick`.
-    pub const fn contains(self, tick: u64, micros: i64) -> bool {
-        self.start(tick) <= micros && micros < self.start(tick.saturating_add(1))
-    }
-
     /// Returns the start of the tick that contains the time `micros`, as if the range had no ends. Saturates.
     pub const fn floor(self, micros: i64) -> i64 {
         micros.saturating_sub(self.epoch).div_euclid(self.micros).saturating_mul(self.micros).saturating_add(self.epoch)
-    }
-
-    /// Returns the first tick that starts at or after the time `micros`, which is tick 0 for a time before the epoch, or `None` if
-    /// `micros` is after the start of the last tick.
-    pub fn at_or_after(self, micros: i64) -> Option<u64> {
-        Some(self.starting_before(micros)).filter(|tick| *tick <= self.max)
     }
 
     /// Returns the tick that contains the time `micros`, or `None` if no ID of this tick may be generated: tick 0 and the last tick
@@ -57,7 +46,8 @@ impl Ticks {
         (since as u64 / self.micros as u64).min(self.max)
     }
 
-    /// Returns the number of ticks that start before the time `micros`, from 0 to `max + 1`.
+    /// Returns the number of ticks that start before the time `micros`, from 0 to `max + 1`: up to `max`, it is also the first tick
+    /// that starts at or after the time.
     pub fn starting_before(self, micros: i64) -> u64 {
         // This signed tick may be below 0 or above the last tick. A value that saturates is out of range in any case.
         let next = micros.saturating_sub(self.epoch).saturating_add(self.micros - 1).div_euclid(self.micros);
@@ -94,9 +84,9 @@ mod tests {
 
     #[test]
     fn moments_between_two_ticks_round_the_right_way() {
-        assert_eq!(TICKS.at_or_after(1_003_000), Some(3));
+        assert_eq!(TICKS.starting_before(1_003_000), 3);
         assert_eq!(TICKS.nearest(1_003_000), 3);
-        assert_eq!(TICKS.at_or_after(1_003_001), Some(4));
+        assert_eq!(TICKS.starting_before(1_003_001), 4);
         assert_eq!(TICKS.nearest(1_003_999), 3);
         assert_eq!(TICKS.start(3), 1_003_000);
     }
@@ -125,15 +115,15 @@ mod tests {
     #[test]
     fn moments_outside_of_the_range_have_a_nearest_tick() {
         for before in [i64::MIN, 0, 999_999] {
-            assert_eq!((TICKS.at_or_after(before), TICKS.nearest(before)), (Some(0), 0), "{before}");
+            assert_eq!((TICKS.starting_before(before), TICKS.nearest(before)), (0, 0), "{before}");
         }
-        assert_eq!((TICKS.at_or_after(1_000_000), TICKS.nearest(1_000_000)), (Some(0), 0));
-        assert_eq!((TICKS.at_or_after(1_009_000), TICKS.nearest(1_009_000)), (Some(9), 9));
+        assert_eq!((TICKS.starting_before(1_000_000), TICKS.nearest(1_000_000)), (0, 0));
+        assert_eq!((TICKS.starting_before(1_009_000), TICKS.nearest(1_009_000)), (9, 9));
         for after in [1_009_001, 1_009_999, 1_010_000, i64::MAX] {
-            assert_eq!((TICKS.at_or_after(after), TICKS.nearest(after)), (None, 9), "{after}");
+            assert_eq!((TICKS.starting_before(after), TICKS.nearest(after)), (10, 9), "{after}");
         }
         const BEFORE_1970: Ticks = Ticks { epoch: -1_000_000, ..TICKS };
-        assert_eq!(BEFORE_1970.at_or_after(i64::MAX), None, "too far from the epoch for 64 bits");
+        assert_eq!(BEFORE_1970.starting_before(i64::MAX), 10, "too far from the epoch for 64 bits");
         assert_eq!(BEFORE_1970.nearest(i64::MAX), 9);
     }
 

@@ -3,7 +3,7 @@
 use rand::Rng;
 
 use crate::digits::CROCKFORD;
-use crate::generator::{Context, Moment, Refusal, Step, place_in_time};
+use crate::generator::{Context, Moment, NoId, Refusal, Step, place_in_time};
 use crate::{Field, GeneratedId, Getter, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks};
 
 const MAX_RANDOMNESS: u128 = (1 << 80) - 1;
@@ -113,7 +113,7 @@ impl GeneratedId for Ulid {
             Moment::Fresh(timestamp) | Moment::Later(timestamp) => Self::random_of(timestamp, rng),
             Moment::Same if last.randomness() < MAX_RANDOMNESS => Self(last.0 + 1),
             // In the specification, the randomness does not carry into the timestamp.
-            Moment::Same => return Err(Refusal::Exhausted.into()),
+            Moment::Same => return Err(NoId::Refused(Refusal::Exhausted)),
         };
         Ok((next.0, next))
     }

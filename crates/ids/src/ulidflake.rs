@@ -3,7 +3,7 @@
 use rand::Rng;
 
 use crate::digits::CROCKFORD;
-use crate::generator::{Context, MAX_AHEAD_MICROS, Moment, NoId, Refusal, Step, place_strictly};
+use crate::generator::{Context, Moment, NoId, Refusal, Step, place_strictly};
 use crate::sql::fields;
 use crate::{Field, GeneratedId, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks};
 
@@ -196,13 +196,6 @@ impl GeneratedId for Ulidflake {
     /// Returns whether the ID has the number of the server. Always `false` in the stand-alone form, whose IDs have no number.
     fn is_local(self, settings: &UlidflakeSettings) -> bool {
         settings.scalability == Some(self.scalability())
-    }
-
-    /// Returns a state whose last ID is the largest of the last tick that the predecessor may have used, which is
-    /// [`MAX_AHEAD_MICROS`] ahead of `now`. The next ID therefore has a later tick.
-    fn successor_state(now: i64) -> u64 {
-        let tick = Self::TICKS.nearest(now.saturating_add(MAX_AHEAD_MICROS));
-        Self::last_of(tick).0
     }
 
     fn node_text(settings: &UlidflakeSettings) -> Option<String> {

@@ -4,7 +4,7 @@ use rand::Rng;
 
 use crate::digits::CROCKFORD_LOWER;
 use crate::error::ParseErrorKind::InvalidDigit;
-use crate::generator::{Context, Moment, Refusal, Step, place_in_time};
+use crate::generator::{Context, Moment, NoId, Refusal, Step, place_in_time};
 use crate::sql::fields;
 use crate::{Field, GeneratedId, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks};
 
@@ -53,14 +53,8 @@ impl Uuidv7 {
     /// Returns the UUID of version 7 with these fields. Bits beyond the width of a field are discarded.
     pub const fn from_fields(timestamp: u64, counter: u64, entropy: u32) -> Self {
         let counter = counter & MAX_COUNTER;
-        let (high, low) = (counter >> COUNTER_LOW_BITS, counter & MAX_COUNTER_LOW);
-        Self(
-            (timestamp as u128) << 80
-                | VERSION_AND_VARIANT
-                | (high as u128) << 64
-                | (low as u128) << 32
-                | entropy as u128,
-        )
+        let (high, low) = ((counter >> COUNTER_LOW_BITS) as u128, (counter & MAX_COUNTER_LOW) as u128);
+        Self((timestamp as u128) << 80 | VERSION_AND_VARIANT | high << 64 | low << 32 | entropy as u128)
     }
 
     /// Returns the 48-bit timestamp, in milliseconds since 1970-01-01 UTC.
@@ -145,10 +139,9 @@ impl SortableId for Uuidv7 {
             };
             value = value << 4 | u128::from(digit.ok_or(ParseError { kind: InvalidDigit, position })?);
         }
-        if text.len() == Self::TEXT_LEN {
-            Ok(Self(value))
-        } else {
-            Err(ParseError::wrong_length(Self::TEXT_LEN, text.len()))
+        match text.len() {
+            Self::TEXT_LEN => Ok(Self(value)),
+            received => Err(ParseError::wrong_length(Self::TEXT_LEN, received)),
         }
     }
 
@@ -188,10 +181,6 @@ impl GeneratedId for Uuidv7 {
         Self::fresh(tick, rng).with_entropy(rng)
     }
 
-    fn state_tick(state: u128) -> u64 {
-        Self(state).timestamp()
-    }
-
     fn state_after(tick: u64, rng: &mut impl Rng) -> u128 {
         Self::fresh(tick.saturating_add(1).min(Self::TICKS.max), rng).0
     }
@@ -205,7 +194,7 @@ impl GeneratedId for Uuidv7 {
         };
         if next.timestamp() == Self::TICKS.max {
             // The counter overflowed in the last millisecond before the reserved one.
-            return Err(Refusal::ClockOutOfRange.into());
+            return Err(NoId::Refused(Refusal::ClockOutOfRange));
         }
         Ok((next.0, next.with_entropy(rng)))
     }

@@ -69,7 +69,7 @@ fn a_successor_repeats_no_id_of_a_forgotten_predecessor<T: GeneratedId>() {
     let mut predecessor = Simulation::<T>::new(8);
     let made: HashSet<_> = predecessor.bulk(300_000, 150_000).into_iter().collect();
     assert_eq!(made.len(), 300_000);
-    let state = T::successor_state(predecessor.clock);
+    let state = T::successor_state(predecessor.clock, &mut SplitMix(9));
     let mut successor = Simulation { clock: predecessor.clock, state, ..Simulation::new(9) };
     for id in successor.bulk(300_000, 50_000) {
         assert!(!made.contains(&id), "repeats {id}");

@@ -38,7 +38,8 @@ pub fn draw<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<Option<Step<
     }
     let (word, step) = next(access)?;
     if word == T::State::default() && mark::begins_without_mark::<T>(word, access.start(Mark::Draws)?) {
-        let first = T::successor_state(access.clock()?);
+        let now = access.clock()?;
+        let first = T::successor_state(now, &mut access.random(now)?);
         return access.swap(word, first).map(|_| None);
     }
     let Ok((state, id)) = step else {
@@ -96,8 +97,7 @@ fn next<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<(T::State, Step<
 /// The end of the tick of the next ID; `None` if the next step makes none. Read again under the lock: a backend that was suspended may
 /// have an outdated word or clock.
 fn end_of_next<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<Option<i64>, A::Error> {
-    let Ok((_, id)) = next::<T, A>(access)?.1 else { return Ok(None) };
-    Ok(Some(mark::end::<T>(id.tick())))
+    Ok(next::<T, A>(access)?.1.ok().map(|(_, id)| mark::end::<T>(id.tick())))
 }
 
 /// Draws an ID without a reservation. A standby cannot log, so it draws this way. Only for types without `SERVER_WIDE`.

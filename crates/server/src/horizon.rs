@@ -82,7 +82,7 @@ pub trait HorizonAccess {
     fn pause(&mut self) -> Result<(), Self::Error>;
 
     /// The slot of this process's transaction, and its owner.
-    fn own(&self) -> (usize, Owner);
+    fn own(&self) -> (Place, Owner);
     /// The number of slots.
     fn slots(&self) -> usize;
 
@@ -116,7 +116,6 @@ pub trait HorizonAccess {
 /// The published bound stays the same: the other processes of a parallel query draw above it.
 pub fn publish<A: HorizonAccess>(access: &mut A) -> Result<i64, A::Error> {
     let (slot, own) = access.own();
-    let slot = Place::Slot(slot);
     let bound = loop {
         let owner = access.owner(slot)?;
         if owner == own {

@@ -6,10 +6,8 @@
 
 use rand::Rng;
 
-use scru_ids::{
-    Context, GeneratedId, MAX_AHEAD_MICROS, MAX_BEHIND_MICROS, MAX_ROLLBACK_MICROS, NoId, OnClockRollback, Refusal,
-    Step,
-};
+use scru_ids::{Context, GeneratedId, NoId, OnClockRollback, Refusal, Step};
+use scru_ids::{MAX_AHEAD_MICROS, MAX_BEHIND_MICROS, MAX_ROLLBACK_MICROS};
 
 /// A durable time of a server, by what it is the time of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -112,8 +110,7 @@ pub fn step<T: GeneratedId>(
 /// The error is the wait until a time is no more than `patience` ahead of the clock, or the refusal to wait.
 pub fn delay(time: i64, now: i64, patience: i64) -> Result<(), NoId> {
     match time.saturating_sub(now) {
-        ..=0 => Ok(()),
-        ahead if ahead > MAX_PATIENCE_MICROS => Err(Refusal::BehindMark(ahead as u64).into()),
+        ahead if ahead > MAX_PATIENCE_MICROS => Err(NoId::Refused(Refusal::BehindMark(ahead as u64))),
         ahead if ahead > patience => Err(NoId::Wait(time - patience)),
         _ => Ok(()),
     }
@@ -132,7 +129,7 @@ pub fn private_step<T: GeneratedId>(
     if start > context.now {
         let behind = start.abs_diff(context.now);
         if context.on_clock_rollback == OnClockRollback::Error && behind > MAX_ROLLBACK_MICROS {
-            return Err(Refusal::ClockMovedBack(behind).into());
+            return Err(NoId::Refused(Refusal::ClockMovedBack(behind)));
         }
         context.now = start;
     }

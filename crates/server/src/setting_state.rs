@@ -34,11 +34,6 @@ impl Source {
         self <= Self::PassedDefault
     }
 
-    /// Whether the value is read when a session starts. Such a value can differ between a leader and its later worker.
-    fn is_of_session(self) -> bool {
-        self > Self::CommandLine
-    }
-
     /// Whether a value with this source may take effect: the source gives all sessions of a database the same value.
     pub fn is_admitted(self) -> bool {
         self <= Self::Database
@@ -124,9 +119,11 @@ impl<V> SettingState<V> {
     pub fn source_to_pass(&self) -> Option<Source> {
         let assigned = self.assigned.as_ref()?.source;
         match &self.rejected {
-            Some(rejected) => {
-                (rejected.source.is_of_session() && assigned != Source::Refused).then_some(Source::Refused)
+            // Read when a session starts, such a value can differ between a leader and its later worker.
+            Some(rejected) if rejected.source > Source::CommandLine => {
+                (assigned != Source::Refused).then_some(Source::Refused)
             }
+            Some(_) => None,
             None => (assigned == Source::Default).then_some(Source::PassedDefault),
         }
     }

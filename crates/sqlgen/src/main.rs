@@ -78,24 +78,14 @@ fn examples<T: SqlId>() -> [String; 2] {
     })
 }
 
-/// An extension and its install script.
-struct Extension {
-    name: String,
-    /// The complete install script of this version.
-    script: String,
-    /// The parts of the script: their names in [`INSTALL`], and their contents.
-    parts: Vec<(String, String)>,
+/// The path of the install script of an extension in this version after its release.
+fn released(extension: &str) -> String {
+    format!("sql/released/{extension}--{VERSION}.sql")
 }
 
-impl Extension {
-    /// The path of the install script of this version after its release.
-    fn released(&self) -> String {
-        format!("sql/released/{}--{VERSION}.sql", self.name)
-    }
-}
-
-/// Renders the install scripts and the regression test with the examples.
-fn rendered() -> Result<(Vec<Extension>, String), minijinja::Error> {
+/// Renders the complete install scripts of this version, by the names of their extensions, and the files, by their paths: the parts of
+/// the scripts, and the regression test with the examples.
+fn rendered() -> Result<[BTreeMap<String, String>; 2], minijinja::Error> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_keep_trailing_newline(true);
@@ -107,7 +97,9 @@ fn rendered() -> Result<(Vec<Extension>, String), minijinja::Error> {
     core_registry!(|Id| core_systems.push(system::<Id>()));
     let all = context! { types, core_systems };
 
-    let extension = |name: &str, parts: Vec<(String, String)>| -> Result<_, minijinja::Error> {
+    let mut scripts = BTreeMap::new();
+    let mut files = BTreeMap::from([(EXAMPLES.into(), render("reference.sql.in", &all)?)]);
+    let mut add = |name: &str, parts: Vec<(&str, String)>| -> Result<(), minijinja::Error> {
         let properties = context! { extension => name };
         let [begin, end] = [render("begin.sql.in", &properties)?, render("end.sql.in", &properties)?];
         let contents: Vec<_> = parts.iter().map(|(_, content)| content.as_str()).collect();
@@ -115,27 +107,27 @@ fn rendered() -> Result<(Vec<Extension>, String), minijinja::Error> {
             "\\echo Use \"CREATE EXTENSION {name}\" to load this file. \\quit\n\n{begin}\n{}\n{end}",
             contents.join("\n")
         );
-        Ok(Extension { name: name.into(), script, parts })
+        scripts.insert(name.into(), script);
+        files.extend(parts.into_iter().map(|(part, content)| (format!("{INSTALL}/{part}.sql"), content)));
+        Ok(())
     };
 
-    let mut parts = vec![("internal".into(), render("internal.sql.in", &all)?)];
-    registry!(|Id| parts.push((Id::NAME.into(), render("type.sql.in", &system::<Id>())?)));
-    parts.push(("extension".into(), render("extension.sql.in", &all)?));
-    let mut extensions = vec![extension("scru", parts)?];
-    let of_one_part = |name: &str, part: String| extension(name, vec![(name.into(), part)]);
+    let mut parts = vec![("internal", render("internal.sql.in", &all)?)];
+    registry!(|Id| parts.push((Id::NAME, render("type.sql.in", &system::<Id>())?)));
+    parts.push(("extension", render("extension.sql.in", &all)?));
+    add("scru", parts)?;
     core_registry!(|Id| {
-        let part = render("core.sql.in", &system::<Id>())?;
-        extensions.push(of_one_part(&format!("scru_{}", Id::NAME), part)?);
+        let name = format!("scru_{}", Id::NAME);
+        add(&name, vec![(&name, render("core.sql.in", &system::<Id>())?)])?;
     });
-    extensions.push(of_one_part("scru_text", render("text.sql.in", &all)?)?);
-    Ok((extensions, render("reference.sql.in", &all)?))
+    add("scru_text", vec![("scru_text", render("text.sql.in", &all)?)])?;
+    Ok([scripts, files])
 }
 
 /// Fails if this version is released and its SQL has changed, or if a committed file differs from its rendering, is missing, or is
-/// no longer rendered. `files` has the rendered files by their paths.
-fn check(extensions: &[Extension], files: &BTreeMap<String, String>) -> Result<(), Error> {
-    let is_changed = |each: &Extension| fs::read_to_string(each.released()).is_ok_and(|frozen| frozen != each.script);
-    if extensions.iter().any(is_changed) {
+/// no longer rendered.
+fn check(scripts: &BTreeMap<String, String>, files: &BTreeMap<String, String>) -> Result<(), Error> {
+    if scripts.iter().any(|(name, script)| fs::read_to_string(released(name)).is_ok_and(|frozen| frozen != *script)) {
         return Err(format!("the SQL of version {VERSION} is released: change it in the next version").into());
     }
     let mut committed = BTreeMap::from([(EXAMPLES.into(), fs::read_to_string(EXAMPLES).unwrap_or_default())]);
@@ -151,23 +143,18 @@ fn check(extensions: &[Extension], files: &BTreeMap<String, String>) -> Result<(
 
 fn run(arguments: &[&str]) -> Result<(), Error> {
     env::set_current_dir(ROOT)?;
-    let (extensions, examples) = rendered()?;
-    let mut files = BTreeMap::from([(EXAMPLES.into(), examples)]);
-    for (name, content) in extensions.iter().flat_map(|each| &each.parts) {
-        files.insert(format!("{INSTALL}/{name}.sql"), content.clone());
-    }
+    let [scripts, files] = rendered()?;
     match arguments {
         [] => files.iter().try_for_each(|(path, content)| Ok(fs::write(path, content)?)),
-        ["--check"] => check(&extensions, &files),
+        ["--check"] => check(&scripts, &files),
         ["--script", name] => {
-            let extension = extensions.iter().find(|each| each.name == *name);
-            print!("{}", extension.ok_or_else(|| format!("there is no extension \"{name}\""))?.script);
+            print!("{}", scripts.get(*name).ok_or_else(|| format!("there is no extension \"{name}\""))?);
             Ok(())
         }
-        ["--release"] => extensions.iter().try_for_each(|each| {
-            fs::File::create_new(each.released())
-                .and_then(|mut file| file.write_all(each.script.as_bytes()))
-                .map_err(|error| format!("cannot release {}: {error}", each.released()).into())
+        ["--release"] => scripts.iter().try_for_each(|(name, script)| {
+            fs::File::create_new(released(name))
+                .and_then(|mut file| file.write_all(script.as_bytes()))
+                .map_err(|error| format!("cannot release {}: {error}", released(name)).into())
         }),
         _ => Err(format!("invalid arguments: {}", arguments.join(" ")).into()),
     }

@@ -34,6 +34,10 @@ fn used(last: Scru64) -> u64 {
     last.0
 }
 
+fn successor(now: i64) -> u64 {
+    Scru64::successor_state(now, &mut Script(&[]))
+}
+
 fn made(state: u64, now: i64, node: &str, draws: &[Draw]) -> Scru64 {
     match step::<Scru64>(state, &at(now, node), draws) {
         Ok((next, id)) => {
@@ -227,11 +231,11 @@ fn overflow_into_the_reserved_timestamp_is_refused() {
 
 #[test]
 fn a_successor_begins_after_the_tick_a_second_ahead() {
-    assert_eq!(Scru64::successor_state(NOON), used(Scru64::last_of(TICK + 3)));
-    assert_eq!(Scru64::successor_state(NOON + 24_000 - 1), used(Scru64::last_of(TICK + 3)));
-    assert_eq!(Scru64::successor_state(NOON + 24_000), used(Scru64::last_of(TICK + 4)));
+    assert_eq!(successor(NOON), used(Scru64::last_of(TICK + 3)));
+    assert_eq!(successor(NOON + 24_000 - 1), used(Scru64::last_of(TICK + 3)));
+    assert_eq!(successor(NOON + 24_000), used(Scru64::last_of(TICK + 4)));
     for now in [NOON, NOON + 23_999, NOON + 24_000, NOON + TICK_MICROS - 1] {
-        let last = Scru64(Scru64::successor_state(now));
+        let last = Scru64(successor(now));
         let until = last.timestamp_micros() + TICK_MICROS - SECOND;
         assert!(now < until && until <= now + TICK_MICROS);
         for node in ["0/4", "15/4", "8388607/23"] {
@@ -243,9 +247,9 @@ fn a_successor_begins_after_the_tick_a_second_ahead() {
 
 #[test]
 fn a_successor_begins_at_an_end_of_the_range_if_the_clock_is_outside() {
-    assert_eq!(Scru64::successor_state(i64::MIN), used(Scru64::last_of(0)));
-    assert_eq!(Scru64::successor_state(i64::MAX), used(Scru64::MAX));
-    assert_eq!(made(Scru64::successor_state(i64::MIN), NOON, "0/4", &[Bits32(3)]), id(TICK, "0/4", 3));
+    assert_eq!(successor(i64::MIN), used(Scru64::last_of(0)));
+    assert_eq!(successor(i64::MAX), used(Scru64::MAX));
+    assert_eq!(made(successor(i64::MIN), NOON, "0/4", &[Bits32(3)]), id(TICK, "0/4", 3));
     let last_moment = Scru64::TICKS.start(LAST);
     assert_eq!(refusal_or_wait(Scru64::MAX, last_moment, "0/4"), Err(NoId::Refused(Refusal::ClockOutOfRange)));
 }

@@ -122,11 +122,11 @@ fn threads_share_the_generator_of_the_process() {
 
 #[test]
 fn a_process_that_was_forked_has_a_generator_of_its_own() {
-    let of_process = OfProcess::<Ulid>::new();
-    let inherited = of_process.generate();
+    let of_process = OfProcess::<Ulid>::new(None);
+    let inherited = generate(&of_process);
     // The state after a fork: the generator and the process ID of the parent.
-    of_process.0.lock().unwrap().as_mut().unwrap().0 = 0;
-    let own = of_process.generate();
-    assert_eq!(of_process.0.lock().unwrap().as_ref().unwrap().0, process::id());
+    of_process.lock().unwrap().as_mut().unwrap().0 = 0;
+    let own = generate(&of_process);
+    assert_eq!(of_process.lock().unwrap().as_ref().unwrap().0, process::id());
     assert_ne!(own.to_u128(), inherited.to_u128() + 1);
 }

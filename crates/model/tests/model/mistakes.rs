@@ -10,7 +10,7 @@ pub const MISTAKES: &[(&str, &str, &str, &str)] = &[
     (
         "draw",
         "new servers start at the clock",
-        "T::successor_state(access.clock()?)",
+        "T::successor_state(now, &mut access.random(now)?)",
         "T::state_after(1, &mut access.random(0)?)",
     ),
     (

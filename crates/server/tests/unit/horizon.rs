@@ -136,8 +136,8 @@ impl HorizonAccess for Run<'_> {
         Ok(())
     }
 
-    fn own(&self) -> (usize, Owner) {
-        (0, OWN)
+    fn own(&self) -> (Place, Owner) {
+        (Place::Slot(0), OWN)
     }
     fn slots(&self) -> usize {
         1
