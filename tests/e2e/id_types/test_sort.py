@@ -109,12 +109,10 @@ def searches(connection: psycopg.Connection, query: str) -> int:
 
 
 def texts_and_numbers(id_type: IdType) -> tuple[list[str], list[str]]:
-    """Returns the texts of consecutive IDs and of both ends of the type's range, and numbers like these for bigint."""
+    """Returns the texts of consecutive IDs and of both ends of the type's range, and their numbers for bigint."""
     middle = id_type.largest // 2
-    neighbors = range(middle, middle + 5)
-    ids = [0, 1, *neighbors, id_type.largest - 1, id_type.largest]
-    numbers = [-(2**63), 1 - 2**63, *neighbors, 2**63 - 2, 2**63 - 1]
-    return [id_type.text(value) for value in ids], [str(number) for number in numbers]
+    values = [0, 1, *range(middle, middle + 5), id_type.largest - 1, id_type.largest]
+    return [*map(id_type.text, values)], [*map(str, values)]
 
 
 # Conditions for the queries on both tables. The placeholders stand for two IDs or two numbers.
