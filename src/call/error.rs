@@ -250,7 +250,7 @@ pub fn excerpt(input: &[u8]) -> Vec<u8> {
     [&input[..length], b"..."].concat()
 }
 
-/// The message of an error of the pure crate as a full sentence.
+/// The message of an error of the pure crate, which begins with an ASCII letter, as a full sentence.
 fn sentence(error: &dyn Display) -> String {
     let mut sentence = format!("{error}.");
     sentence[..1].make_ascii_uppercase();

@@ -67,7 +67,7 @@ fn row<T: Type>(seen: &[Result<Seen, Error>; 2]) -> Result<Row, Error> {
     let wait = (wait > 0).then_some(wait).and_then(|wait| Interval::new(0, 0, wait).ok());
     let details = JsonB(json!({
         "last_id": state.and_then(T::last_id).map(|id| id.to_string()),
-        "node_source": T::Settings::node().map(|(_, node)| node.source.to_string()),
+        "node_source": T::Settings::node().map(|node| node.source.to_string()),
         "last_failure": time(memory::of_marks()?.failed.load(Ordering::Relaxed)),
     }));
     let (last, reason) = (last.and_then(epoch::of_unix_micros), reason.map(|error| error.message()));

@@ -74,8 +74,8 @@ fn configure<T: Type>(is_first: bool) -> Result<DrawSettings<T>, Error> {
 /// The common settings do not apply to SERVER_WIDE types. With the generator scope "server", a clock rollback is an error, because a
 /// reset would break the order of IDs across sessions.
 pub fn draw_settings<T: Type>() -> DrawSettings<T> {
-    let is_shared = T::SERVER_WIDE || settings::IS_SCOPE_SERVER.get();
-    let on_clock_rollback = if is_shared { OnClockRollback::Error } else { settings::ON_CLOCK_ROLLBACK.get() };
+    let is_shared = T::SERVER_WIDE || settings::is_scope_server();
+    let on_clock_rollback = if is_shared { OnClockRollback::Error } else { settings::on_clock_rollback() };
     // Refused settings have their defaults: no ID is generated with them.
     let settings = T::Settings::from_settings().unwrap_or_default();
     DrawSettings { changes: changes(), is_shared, context: Context { settings, on_clock_rollback, now: 0 } }

@@ -9,12 +9,12 @@ use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{PgLogLevel, PgSqlErrorCode as SqlState, pg_guard};
 use scru_ids::{GeneratedId, NodeError, Scru64Node, registry};
-use scru_server::setting_state::{Source, Sourced};
+use scru_server::setting_state::Source;
 
 use crate::call::Call;
 use crate::call::error::{self, Error, quoting, sql_error};
 use crate::pg::{catalog, transaction};
-use crate::settings::{FromSettings, hosts};
+use crate::settings::{Deciding, FromSettings, hosts};
 use crate::shared::id_type::Type;
 use crate::shared::memory;
 use crate::shared::state::TypeMemory;
@@ -51,7 +51,7 @@ pub fn announce<T: Type>(is_first: bool) -> Result<(), Error> {
 
 /// Raises 55000 if `scru.node_hosts` says that the node belongs to other servers.
 pub fn check_host<T: Type>() -> Result<(), Error> {
-    let Some(((hosts, this), (name, Sourced { value, .. }))) = hosts::mismatch().zip(T::Settings::node()) else {
+    let Some(((hosts, this), Deciding { name, value, .. })) = hosts::mismatch().zip(T::Settings::node()) else {
         return Ok(());
     };
     Err(sql_error!(
@@ -67,9 +67,10 @@ pub fn check_host<T: Type>() -> Result<(), Error> {
 
 /// Logs the node after each start of the server, and when it differs from that of the last message by any process.
 fn log_node<T: Type>() -> Result<(), Error> {
-    let Some((name, Sourced { source, value })) = T::Settings::node() else { return Ok(()) };
+    let Some(node) = T::Settings::node() else { return Ok(()) };
     // SAFETY: reads shared memory. The server is not in recovery, so the timeline is set.
     let timeline = unsafe { pg_sys::GetWALInsertionTimeLine() };
+    let Deciding { name, value, source } = node;
     let message = format!("generating {} with scru.{name} \"{value}\" ({source}), on timeline {timeline}", T::NAME);
     let TypeMemory { announced, announced_of_databases, .. } = memory::of_type::<T>()?;
     let checksum = u64::from(crc32fast::hash(message.as_bytes())) + 1;
@@ -88,7 +89,7 @@ fn log_node<T: Type>() -> Result<(), Error> {
 
 /// Warns if the number is not set, and another server may have the same one.
 fn warn<T: Type>() -> Result<(), Error> {
-    let Some((name, Sourced { value, .. })) = T::Settings::node().filter(|(_, of)| of.source.is_default()) else {
+    let Some(Deciding { name, value, .. }) = T::Settings::node().filter(|node| node.source.is_default()) else {
         return Ok(());
     };
     // A subscription of any database of the server, or one of pglogical in this database. Generation must not wait for the catalog.

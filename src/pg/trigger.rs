@@ -103,8 +103,8 @@ impl<'call> Trigger<'call> {
         remembered.is_none_or(|remembered| remembered == number)
     }
 
-    /// The values of the column with a number in the new row, and in the row before an UPDATE, for a trigger for which
-    /// [`is_after_each_new_row`](Self::is_after_each_new_row) holds; `None` for NULL, and in place of a row before an INSERT.
+    /// The values of a column: in the new row, and in the row before an UPDATE. `None` for NULL, and in place of a row before an INSERT.
+    /// Only if [`is_after_each_new_row`](Self::is_after_each_new_row).
     pub fn new_and_old(self, column: i32) -> [Option<Datum>; 2] {
         let value = |row| {
             let mut is_null = false;

@@ -9,7 +9,7 @@ use core::ops::RangeInclusive;
 use std::ffi::CString;
 
 use pgrx::guc::GucContext::{self, Internal, Sighup, Suset, Userset};
-use pgrx::guc::{GucFlags, GucRegistry, GucSetting};
+use pgrx::guc::{GucEnum, GucFlags, GucRegistry, GucSetting, PostgresGucEnum};
 use pgrx::pg_sys;
 use scru_ids::{
     OnClockRollback, Scru64Settings, Scru160Counter, Scru160Settings, UlidflakeOverflow, UlidflakeSettings,
@@ -20,17 +20,36 @@ use crate::pg::server;
 pub use nodes::{Deciding, changes};
 use nodes::{IS_PRELOADED, SCRU64_NODE, ULIDFLAKE_SCALABILITY};
 
-/// A setting with two values. The first is the default.
-pub struct Choice<V>([V; 2], GucSetting<i32>);
+#[derive(Clone, Copy, PartialEq, PostgresGucEnum)]
+enum Scope {
+    #[name = c"session"]
+    Session,
+    #[name = c"server"]
+    Server,
+}
 
-impl<V: Copy> Choice<V> {
-    const fn new(values: [V; 2]) -> Self {
-        Self(values, GucSetting::<i32>::new(0))
-    }
+#[derive(Clone, Copy, PartialEq, PostgresGucEnum)]
+enum Rollback {
+    #[name = c"reset"]
+    Reset,
+    #[name = c"error"]
+    Error,
+}
 
-    pub fn get(&self) -> V {
-        self.0[usize::from(self.1.get() != 0)]
-    }
+#[derive(Clone, Copy, PartialEq, PostgresGucEnum)]
+enum Overflow {
+    #[name = c"wait"]
+    Wait,
+    #[name = c"error"]
+    Error,
+}
+
+#[derive(Clone, Copy, PartialEq, PostgresGucEnum)]
+enum Counter {
+    #[name = c"random"]
+    Random,
+    #[name = c"microsecond"]
+    Microsecond,
 }
 
 // A panic here would be an error of the compiler, as for each constant.
@@ -43,11 +62,10 @@ static NODE: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(So
 static SCALABILITY: GucSetting<i32> = GucSetting::<i32>::new(-1);
 static NODE_HOSTS: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c"*"));
 static ENTROPY_BITS: GucSetting<i32> = GucSetting::<i32>::new(8);
-static ON_OVERFLOW: Choice<UlidflakeOverflow> = Choice::new([UlidflakeOverflow::Wait, UlidflakeOverflow::Error]);
-/// Whether the generators of all types use the state in shared memory.
-pub static IS_SCOPE_SERVER: Choice<bool> = Choice::new([false, true]);
-pub static ON_CLOCK_ROLLBACK: Choice<OnClockRollback> = Choice::new([OnClockRollback::Reset, OnClockRollback::Error]);
-static COUNTER: Choice<Scru160Counter> = Choice::new([Scru160Counter::Random, Scru160Counter::Microsecond]);
+static ON_OVERFLOW: GucSetting<Overflow> = GucSetting::<Overflow>::new(Overflow::Wait);
+static GENERATOR_SCOPE: GucSetting<Scope> = GucSetting::<Scope>::new(Scope::Session);
+static ON_CLOCK_ROLLBACK: GucSetting<Rollback> = GucSetting::<Rollback>::new(Rollback::Reset);
+static COUNTER: GucSetting<Counter> = GucSetting::<Counter>::new(Counter::Random);
 static LIBRARY_VERSION: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(VERSION));
 /// Whether indexes on IDs serve conditions on their time, and its order.
 pub static TIME_OF_ID: GucSetting<bool> = GucSetting::<bool>::new(true);
@@ -71,13 +89,13 @@ pub fn define() {
     let hooks = (None, Some(count_number as _));
     number(c"scru.ulidflake_entropy_bits", summary, &ENTROPY_BITS, 1..=16, Sighup, hooks);
     let summary = c"Reaction when a millisecond has no room for a further ulidflake: wait, or fail.";
-    word(c"scru.ulidflake_on_overflow", summary, [c"wait", c"error"], &ON_OVERFLOW, Userset);
+    word(c"scru.ulidflake_on_overflow", summary, &ON_OVERFLOW, Userset);
     let summary = c"Scope within which the IDs of scru128, ulid, scru160 and gen_uuidv7() are strictly increasing.";
-    word(c"scru.generator_scope", summary, [c"session", c"server"], &IS_SCOPE_SERVER, Userset);
+    word(c"scru.generator_scope", summary, &GENERATOR_SCOPE, Userset);
     let summary = c"What scru128, ulid, scru160 and gen_uuidv7() do when the clock has moved back by more than 10 s: start again, or fail.";
-    word(c"scru.on_clock_rollback", summary, [c"reset", c"error"], &ON_CLOCK_ROLLBACK, Userset);
+    word(c"scru.on_clock_rollback", summary, &ON_CLOCK_ROLLBACK, Userset);
     let summary = c"Initial value of the counter of a scru160: random bits, or the microsecond.";
-    word(c"scru.scru160_counter", summary, [c"random", c"microsecond"], &COUNTER, Sighup);
+    word(c"scru.scru160_counter", summary, &COUNTER, Sighup);
     let summary = c"Whether an index on an ID serves conditions on its time, and its order.";
     GucRegistry::define_bool_guc(c"scru.enable_time_of_id", summary, c"", &TIME_OF_ID, Userset, flags());
     let summary = c"Version of the library that this session has loaded.";
@@ -91,23 +109,10 @@ fn flags() -> GucFlags {
     GucFlags::from_bits_retain(server::ALLOW_IN_PARALLEL)
 }
 
-/// Defines a setting with two values, each of which has a word.
-fn word<V>(
-    name: &'static CStr,
-    summary: &'static CStr,
-    words: [&'static CStr; 2],
-    Choice(_, setting): &'static Choice<V>,
-    who: GucContext,
-) {
-    let [first, second] = words.map(|word| pg_sys::config_enum_entry { name: word.as_ptr(), ..Default::default() });
-    let end = pg_sys::config_enum_entry::default();
-    let words = Box::leak(Box::new([first, pg_sys::config_enum_entry { val: 1, ..second }, end])).as_ptr();
-    let (name, summary, none, value) = (name.as_ptr(), summary.as_ptr(), c"".as_ptr(), setting.as_ptr());
-    let (who, flags, assign) = (who as isize as _, flags().bits(), Some(count_number as _));
-    // SAFETY: the texts and the value remain. The hook does not panic.
-    unsafe {
-        pg_sys::DefineCustomEnumVariable(name, summary, none, value, 0, words, who, flags, None, assign, None);
-    }
+fn word<T: GucEnum>(name: &'static CStr, summary: &'static CStr, setting: &'static GucSetting<T>, who: GucContext) {
+    let (check, assign, show) = (None, Some(count_number as _), None);
+    // SAFETY: the hook does not panic.
+    unsafe { GucRegistry::define_enum_guc_with_hooks(name, summary, c"", setting, who, flags(), check, assign, show) }
 }
 
 fn number(
@@ -145,6 +150,15 @@ unsafe extern "C-unwind" fn count_text(_value: *const c_char, _extra: *mut c_voi
     nodes::count_change();
 }
 
+/// Whether the generators of all types use the state in shared memory.
+pub fn is_scope_server() -> bool {
+    GENERATOR_SCOPE.get() == Scope::Server
+}
+
+pub fn on_clock_rollback() -> OnClockRollback {
+    if ON_CLOCK_ROLLBACK.get() == Rollback::Error { OnClockRollback::Error } else { OnClockRollback::Reset }
+}
+
 /// What the generator of an ID system takes from the settings. A system without settings of its own has `()`.
 pub trait FromSettings: Copy + Default {
     /// # Errors
@@ -175,7 +189,9 @@ impl FromSettings for Scru64Settings {
 impl FromSettings for UlidflakeSettings {
     #[inline]
     fn from_settings() -> Result<Self, Error> {
-        let (entropy_bits, on_overflow) = (ENTROPY_BITS.get().unsigned_abs(), ON_OVERFLOW.get());
+        let is_error = ON_OVERFLOW.get() == Overflow::Error;
+        let on_overflow = if is_error { UlidflakeOverflow::Error } else { UlidflakeOverflow::Wait };
+        let entropy_bits = ENTROPY_BITS.get().unsigned_abs();
         Ok(Self { scalability: ULIDFLAKE_SCALABILITY.value()?, entropy_bits, on_overflow })
     }
 
@@ -186,6 +202,7 @@ impl FromSettings for UlidflakeSettings {
 
 impl FromSettings for Scru160Settings {
     fn from_settings() -> Result<Self, Error> {
-        Ok(Self { counter: COUNTER.get() })
+        let is_microsecond = COUNTER.get() == Counter::Microsecond;
+        Ok(Self { counter: if is_microsecond { Scru160Counter::Microsecond } else { Scru160Counter::Random } })
     }
 }

@@ -55,8 +55,12 @@ pub struct Node<V> {
     value: Cell<Option<V>>,
 }
 
-/// The name of a setting without the prefix `scru.`, and its value in effect, as text.
-pub type Deciding = (&'static str, Sourced<String>);
+/// A value in effect, as text, with the name of its setting without the prefix `scru.`.
+pub struct Deciding {
+    pub name: &'static str,
+    pub value: String,
+    pub source: Source,
+}
 
 impl<V: Copy + Default> Node<V> {
     /// The state of a setting that is not yet defined. Only a static calls this, so that a missing name is an error of the compiler.
@@ -120,7 +124,9 @@ impl<V: Copy + Default> Node<V> {
 
     /// The value in effect with its source; `None` if it is refused.
     pub fn deciding(&self) -> Option<Deciding> {
-        Some((self.name, self.state.borrow().decide().ok()??.clone()))
+        let state = self.state.borrow();
+        let Sourced { source, value } = state.decide().ok()??;
+        Some(Deciding { name: self.name, value: value.clone(), source: *source })
     }
 
     /// Records a malformed value that was stored before the library was preloaded. The server skips it with a warning when a session
@@ -299,7 +305,12 @@ fn refusal(name: &str, Sourced { source, value }: &Sourced<String>) -> Error {
         sql_error!(ERRCODE_INVALID_PARAMETER_VALUE, "parameter \"scru.{name}\" must not be set by {source}")
             .detail(format!("It is set to \"{value}\". {}", WHO_MAY_SET))
     };
-    error.hint(match source {
+    error.hint(hint_for(*source, name))
+}
+
+/// The HINT for a value that is refused.
+fn hint_for(source: Source, name: &str) -> String {
+    match source {
         Source::AllRoles => format!("Correct it with ALTER ROLE ALL SET scru.{name}, and reconnect."),
         Source::Database => format!("Correct it with ALTER DATABASE ... SET scru.{name}, and reconnect."),
         Source::Role => format!("Use ALTER ROLE ... RESET scru.{name}, and reconnect."),
@@ -311,7 +322,7 @@ fn refusal(name: &str, Sourced { source, value }: &Sourced<String>) -> Error {
         Source::CommandLine => "Correct it in the server's command line, and restart the server.".into(),
         Source::Session => format!("Use RESET scru.{name}."),
         _ => format!("Correct it in {source}, and reload."),
-    })
+    }
 }
 
 const WHO_MAY_SET: &str = "Only the configuration file, ALTER ROLE ALL and ALTER DATABASE can set it: every session of the database must \

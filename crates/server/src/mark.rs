@@ -6,8 +6,10 @@
 
 use rand::Rng;
 
-use scru_ids::{Context, GeneratedId, NoId, OnClockRollback, Refusal, Step};
-use scru_ids::{MAX_AHEAD_MICROS, MAX_BEHIND_MICROS, MAX_ROLLBACK_MICROS};
+use scru_ids::{
+    Context, GeneratedId, MAX_AHEAD_MICROS, MAX_BEHIND_MICROS, MAX_ROLLBACK_MICROS, NoId, OnClockRollback, Refusal,
+    Step,
+};
 
 /// A durable time of a server, by what it is the time of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -30,8 +30,10 @@ impl Bounds {
 
     /// One bound.
     pub const fn one(is_lower: bool, selectivity: f64) -> Self {
-        let (known, unset) = (Some(selectivity), None);
-        if is_lower { Self { lower: known, upper: unset } } else { Self { lower: unset, upper: known } }
+        match is_lower {
+            true => Self { lower: Some(selectivity), upper: None },
+            false => Self { lower: None, upper: Some(selectivity) },
+        }
     }
 }
 
