@@ -234,7 +234,7 @@ COMMENT ON FUNCTION scru128_upper(timestamptz) IS 'largest scru128 of the millis
 
 -- Comparisons of an ID with a time: the millisecond of the ID is compared with the one that contains the time. There is no `=`, because
 -- two IDs with the same time are not equal. The operators are in no btree operator family. The planner turns the comparisons into comparisons of IDs, with
--- bounds from the functions below: src/by_time/condition.rs.
+-- bounds from scru128_lower and the functions below: src/by_time/condition.rs.
 CREATE FUNCTION scru_internal.scru128_time_bound(timestamptz, text) RETURNS scru128
     AS 'MODULE_PATHNAME', 'scru128_time_bound' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru_internal.scru128_time_support(internal) RETURNS internal

@@ -228,7 +228,7 @@ COMMENT ON FUNCTION scru64_upper(timestamptz) IS 'largest scru64 of the tick of 
 
 -- Comparisons of an ID with a time: the tick of 256 milliseconds of the ID is compared with the one that contains the time. There is no `=`, because
 -- two IDs with the same time are not equal. The operators are in no btree operator family. The planner turns the comparisons into comparisons of IDs, with
--- bounds from the functions below: src/by_time/condition.rs.
+-- bounds from scru64_lower and the functions below: src/by_time/condition.rs.
 CREATE FUNCTION scru_internal.scru64_time_bound(timestamptz, text) RETURNS scru64
     AS 'MODULE_PATHNAME', 'scru64_time_bound' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru_internal.scru64_time_support(internal) RETURNS internal

@@ -85,7 +85,7 @@ COMMENT ON FUNCTION uuidv7_upper(timestamptz) IS 'largest uuidv7 of the millisec
 
 -- Comparisons of an ID with a time: the millisecond of the ID is compared with the one that contains the time. There is no `=`, because
 -- two IDs with the same time are not equal. The operators are in no btree operator family. The planner turns the comparisons into comparisons of IDs, with
--- bounds from the functions below: src/by_time/condition.rs.
+-- bounds from uuidv7_lower and the functions below: src/by_time/condition.rs.
 -- They compare the bytes of any uuid with the first uuidv7 of the millisecond (< and >=) or the last one (<= and >).
 CREATE FUNCTION scru_internal.uuidv7_time_bound(timestamptz, text) RETURNS uuid
     AS 'MODULE_PATHNAME', 'uuidv7_time_bound' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;

@@ -234,7 +234,7 @@ COMMENT ON FUNCTION ulid_upper(timestamptz) IS 'largest ulid of the millisecond 
 
 -- Comparisons of an ID with a time: the millisecond of the ID is compared with the one that contains the time. There is no `=`, because
 -- two IDs with the same time are not equal. The operators are in no btree operator family. The planner turns the comparisons into comparisons of IDs, with
--- bounds from the functions below: src/by_time/condition.rs.
+-- bounds from ulid_lower and the functions below: src/by_time/condition.rs.
 CREATE FUNCTION scru_internal.ulid_time_bound(timestamptz, text) RETURNS ulid
     AS 'MODULE_PATHNAME', 'ulid_time_bound' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru_internal.ulid_time_support(internal) RETURNS internal

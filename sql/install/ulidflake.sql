@@ -228,7 +228,7 @@ COMMENT ON FUNCTION ulidflake_upper(timestamptz) IS 'largest ulidflake of the mi
 
 -- Comparisons of an ID with a time: the millisecond of the ID is compared with the one that contains the time. There is no `=`, because
 -- two IDs with the same time are not equal. The operators are in no btree operator family. The planner turns the comparisons into comparisons of IDs, with
--- bounds from the functions below: src/by_time/condition.rs.
+-- bounds from ulidflake_lower and the functions below: src/by_time/condition.rs.
 CREATE FUNCTION scru_internal.ulidflake_time_bound(timestamptz, text) RETURNS ulidflake
     AS 'MODULE_PATHNAME', 'ulidflake_time_bound' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru_internal.ulidflake_time_support(internal) RETURNS internal

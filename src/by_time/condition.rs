@@ -135,8 +135,8 @@ impl<'p> Condition<'p> {
         if is_replaced { self.comparisons::<T>(root) } else { None }
     }
 
-    /// The native comparisons that are true for the same rows as the operator; where it is false, they can be NULL. `None` if a function
-    /// that they call does not exist, or if the user must not execute it.
+    /// The native comparisons that are true for the same rows as the operator; where it is false, they can be NULL. `None` for the
+    /// comparison of two IDs, and if a function that they call does not exist, or if the user must not execute it.
     pub fn comparisons<T: StoredId>(&self, root: Option<Root<'p>>) -> Option<Nodes<'p>> {
         match self.comparison {
             Comparison::Id(_) => None,
@@ -234,7 +234,7 @@ impl<'p> Condition<'p> {
     }
 
     /// The native comparison `id op bound`; `None` if there is none, or if the user must not execute its function: a query must not fail
-    /// because of an operator that it does not contain.
+    /// because of an operator that it does not contain. A cached plan is not tested again for another role.
     fn compared(&self, operator: Operator, bound: NodeRef<'p>) -> Option<NodeRef<'p>> {
         let native = Native::of(self.id_type, operator).filter(Native::is_executable)?;
         let (id, none) = (copy_node(self.id), Oid::INVALID);

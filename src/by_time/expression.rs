@@ -26,11 +26,11 @@ pub fn call<'p, const N: usize>(function: Oid, returns: Oid, arguments: [NodeRef
     makeFuncExpr(function, returns, list(arguments), none, none, explicit)
 }
 
-/// A constant of type timestamptz, timestamp or date.
+/// A constant of type timestamptz or timestamp, or of type date, whose value has 4 bytes.
 pub fn constant<'p>(type_: Oid, value: i64) -> NodeRef<'p> {
-    let length = if type_ == pg_sys::DATEOID { size_of::<i32>() } else { size_of::<i64>() };
+    let (length, value) = if type_ == pg_sys::DATEOID { (4, i64::from(value as i32)) } else { (8, value) };
     // SAFETY: these types are passed by value.
-    unsafe { makeConst(type_, -1, Oid::INVALID, length as c_int, value.into(), false, true) }
+    unsafe { makeConst(type_, -1, Oid::INVALID, length, value.into(), false, true) }
 }
 
 /// Whether an expression must not be evaluated twice.

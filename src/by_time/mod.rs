@@ -27,8 +27,8 @@ use crate::feed::elsewhere;
 use crate::pg::nodes::Root;
 use crate::pg::server;
 
-/// Registers the planner's hooks: by them, indexes on IDs serve conditions on their time and the order by it, the executor skips
-/// partitions by conditions on time, and horizons are refused for rows of other servers.
+/// Registers the planner's hooks: by them, indexes on IDs serve conditions on `T_timestamp(id)` and the order by it, the executor
+/// skips partitions by conditions on time, and horizons are refused for rows of other servers.
 pub fn register() {
     use SysCacheIdentifier::{AMOPSTRATEGY, OPEROID, PROCOID};
     for cache in [PROCOID, OPEROID, AMOPSTRATEGY] {

@@ -66,11 +66,14 @@ fn with_comparisons<'p>(root: Option<Root<'p>>, conditions: Nodes<'p>, others: N
         };
         let copy = condition.zip(conjuncts).and_then(|(condition, conjuncts)| {
             let clause = make_ands_explicit(conjuncts).as_ptr();
-            // SAFETY: the memory of the planner. A copy of a condition is complete except for its derived properties, which are only read
-            // of conditions that are evaluated.
+            // SAFETY: the memory of the planner. A copy of a condition is complete except for its other derived properties, which are
+            // only read of conditions that are evaluated.
             unsafe {
                 let copy = palloc(size_of::<RestrictInfo>()).cast::<RestrictInfo>();
-                copy.write(RestrictInfo { clause, orclause: ptr::null_mut(), ..*condition });
+                let (orclause, none) = (ptr::null_mut(), Oid::INVALID);
+                // Memoize takes a side as its key by the tables of the old clause, whose sides may be the other way round.
+                let keys = RestrictInfo { left_hasheqoperator: none, right_hasheqoperator: none, ..*condition };
+                copy.write(RestrictInfo { clause, orclause, ..keys });
                 NodeRef::new(copy)
             }
         });

@@ -296,7 +296,7 @@ impl<'p> Column<'p> {
         }
     }
 
-    /// The bound that an operator sets, and the equivalent comparison with an ID; `None` if the ID is unknown.
+    /// The bound that an operator sets. `known` is the equivalent comparison with an ID; `None` if the ID is unknown.
     fn bound<T: StoredId>(&self, operator: Operator, known: Option<(Operator, T)>) -> Bounds {
         let selectivity = known.and_then(|(operator, id)| self.selectivity(operator, id));
         Bounds::one(operator.is_lower_bound(), selectivity.unwrap_or(UNKNOWN_BOUND))

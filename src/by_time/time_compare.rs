@@ -41,6 +41,6 @@ fn order<T: StoredId>(call: Call, id: usize, time: usize) -> Ordering {
 /// `T_time_bound(timestamptz, text) → T`: of the IDs that satisfy the operator with this symbol, the nearest to the time; NULL if
 /// no ID does. For a core type, the ID with which the operator compares.
 pub fn bound<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    // The planner's calls have a constant symbol, which is read once.
+    // The planner's calls have a constant symbol.
     call.id_of_time::<T>(|| call.has_stable(1), |micros| Operator::from_symbol(call.varlena(1))?.nearest(micros))
 }

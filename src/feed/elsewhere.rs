@@ -26,15 +26,13 @@ pub unsafe fn refuse_horizon(root: *mut PlannerInfo, relation: *mut RelOptInfo, 
             return;
         }
         let Some(root) = Root::new(root) else { return };
-        pg_sys::panic::pgrx_extern_c_guard(|| {
-            let mut clauses = Nodes::new((*relation).baserestrictinfo).iter().filter_map(NodeRef::clause);
-            let name = clauses.find_map(|clause| horizon_compared_with_column(root, clause));
-            if let Some(name) = name
-                && (is_foreign || catalog::is_distributed_by_citus((*entry).relid))
-            {
-                report(refusal(name, (*entry).relid, is_foreign), ptr::null_mut());
-            }
-        });
+        let mut clauses = Nodes::new((*relation).baserestrictinfo).iter().filter_map(NodeRef::clause);
+        let name = clauses.find_map(|clause| horizon_compared_with_column(root, clause));
+        if let Some(name) = name
+            && (is_foreign || catalog::is_distributed_by_citus((*entry).relid))
+        {
+            report(refusal(name, (*entry).relid, is_foreign), ptr::null_mut());
+        }
     }
 }
 

@@ -1,9 +1,9 @@
 //! The functions of the server that are called without pgrx's guard. A guard calls sigsetjmp, which costs more than most of these
 //! functions, and planning a query or filtering rows by time calls them often.
 //!
-//! Without it, an error of the server is a longjmp over the frames of the callers. These have nothing to drop, except those of
-//! `ActiveSnapshotSet`, `GetActiveSnapshot`, `GetPortalByName` and `ReleaseSysCache`, which raise no errors. The server compares the
-//! `ssup_datum_…_cmp` by address, and pgrx's wrappers have other addresses.
+//! Without it, an error of the server is a longjmp over the frames of the callers. These have nothing to drop but the server's
+//! memory, except those of `ActiveSnapshotSet`, `GetActiveSnapshot`, `GetPortalByName` and `ReleaseSysCache`, which raise no errors. The
+//! server compares the `ssup_datum_…_cmp` by address, and pgrx's wrappers have other addresses.
 //!
 //! A function is `safe` if every value of its arguments is valid. Catalogs are read in a transaction, in which all functions of this
 //! extension are called.

@@ -10,7 +10,7 @@ use core::ops::Bound;
 
 use scru_ids::SqlId;
 
-/// A comparison operator with an ID on the left and a time on the right. The number is its btree strategy between two IDs.
+/// A comparison operator of an ID with a time on its right, or of two IDs. The number is its btree strategy between two IDs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i16)]
 pub enum Operator {

@@ -118,6 +118,8 @@ KINDS = [
     "SELECT e FROM (SELECT <E> AS e FROM t ORDER BY <E> <D> LIMIT 20) AS s ORDER BY e DESC LIMIT 5",
     "SELECT i, count(t.n) FROM b LEFT JOIN t ON <E> >= b.d AND <E> < b.d + 1 GROUP BY i ORDER BY i",
     "SELECT i, (SELECT max(<E>) FROM t WHERE <E> <= b.l) FROM b ORDER BY i",
+    # Memoize has a key for each row of b.
+    "SELECT count(*), sum(n), min(n) FROM (SELECT b.* FROM b, generate_series(1, 50)) AS b JOIN t ON <C>",
 ]
 DIRECTIONS = ["", "DESC", "DESC NULLS LAST", "NULLS FIRST"]
 DATES = ["current_date", "current_date - 7", "localtimestamp", "date 'infinity'", "date '4714-11-24 BC'", "NULL::date"]
@@ -366,7 +368,9 @@ class RandomTable:
                 values = ", ".join(f"{type_} '{each}'" for each in of_type)
                 return f"{subject} {source.choice(['', 'NOT '])}IN ({values or 'NULL'})"
             case 11:
-                parameters.append(("timestamptz[]", "'{{{}}}'".format(", ".join(f'"{each}"' for each in some[:3]))))
+                type_ = source.choice(["timestamptz", "timestamptz", "date"])
+                values = ", ".join(f'"{each}"' for each in some[:3] if type_ != "date" or "BC" not in each)
+                parameters.append((f"{type_}[]", f"'{{{values}}}'"))
                 return f"{subject} {source.choice(['= ANY', '= ANY', '<> ALL', '>= ANY'])} (${len(parameters)})"
         return f"{subject} {operator} {time}"
 

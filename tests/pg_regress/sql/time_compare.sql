@@ -158,6 +158,13 @@ SELECT * FROM each_type($$ SELECT plan('SELECT n FROM $T_partitions WHERE id < t
 SELECT * FROM each_type($$ SELECT plan('SELECT n FROM $T_partitions WHERE id >= now() AND id < now() + interval ''1 h''') $$);
 SET test.time = '2026-01-01 00:02:00';
 SELECT * FROM each_type($$ SELECT plan('SELECT FROM $T_partitions WHERE id >= current_setting(''test.time'')::timestamptz') $$);
+-- Memoize has no key in the condition by which the executor skips them.
+CREATE TABLE often AS SELECT time FROM times CROSS JOIN generate_series(1, 50);
+ANALYZE often;
+SET enable_memoize = on;
+SELECT * FROM each_type($$
+    SELECT (SELECT count(*) FROM often JOIN $T_partitions ON time <= id) = (SELECT count(*) FROM often JOIN $T_none ON time <= id)
+$$);
 -- With a column of another table, partitions are pruned for each row of that table.
 SELECT * FROM each_type($$
     SELECT plan('SELECT * FROM times JOIN $T_partitions AS ids ON ids.id >= time AND ids.id < time + interval ''1 s''')

@@ -57,6 +57,10 @@ SELECT plan('SELECT * FROM v WHERE created_at = clock_timestamp()');
 SELECT plan('SELECT * FROM v WHERE created_at >= at');
 SELECT count(*) FROM v WHERE created_at <= timestamp '294276-12-31 23:59:59';
 SELECT count(*) FROM v WHERE created_at >= date '4714-11-24 BC';
+BEGIN;
+INSERT INTO t VALUES (gen_scru128('1999-12-31'));
+SELECT count(*) FROM v WHERE created_at = ANY ('{1999-12-31,2026-11-03}'::date[]);
+ROLLBACK;
 SELECT plan('SELECT * FROM t TABLESAMPLE system (50) ORDER BY id::timestamptz LIMIT 3');
 
 -- The setting.
