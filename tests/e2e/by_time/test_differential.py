@@ -6,7 +6,7 @@ The times are one microsecond before, at and after the ticks of the rows: a boun
 changes a result.
 
 CI takes a sample with fixed seeds, of which other versions than the oldest take a third. `TEST_LONG` in the
-environment, as `make test-long` sets it on each version, takes 1,000 tables of each system. On the same day, the
+environment, as `make test-long` sets it on each version, takes 100 tables of each system. On the same day, the
 digests of their rows are the same on each version.
 """
 
@@ -31,7 +31,7 @@ from server import IS_LONG, SHARES_TESTS, on_every_version
 
 pytestmark = on_every_version
 
-TABLES = 1_000 if IS_LONG else 5 if SHARES_TESTS else 15
+TABLES = 100 if IS_LONG else 5 if SHARES_TESTS else 15
 QUERIES = 40
 ROWS = 200
 
