@@ -10,6 +10,7 @@ pub mod stored;
 use core::any::Any;
 use core::ffi::{CStr, c_int};
 use core::marker::PhantomData;
+use core::ptr;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use pgrx::callconv::{CallCx, RetAbi};
@@ -181,7 +182,7 @@ impl<'call> Call<'call> {
         // SAFETY: as above.
         match last.and_then(|last| unsafe { last.as_ref() }) {
             Some((same, value)) if *same == argument => Ok(value),
-            _ => self.remember(last.unwrap_or(core::ptr::null_mut()), (argument, compute()?)),
+            _ => self.remember(last.unwrap_or(ptr::null_mut()), (argument, compute()?)),
         }
     }
 
@@ -272,16 +273,14 @@ pub unsafe fn guarded(
     // `catch_unwind` costs nothing unless there is a panic. pgrx's guard (#[pg_guard]) would cost as much as generating an ID, so
     // it handles only panics. An error is reported after `function` has returned, because the server raises it by a longjmp,
     // which runs no destructors.
-    let call = || {
-        let datum = function(Call(info, PhantomData))?;
-        if allocator::has_run_out() { Err(out_of_memory()) } else { Ok(datum) }
-    };
-    match catch_unwind(AssertUnwindSafe(call)) {
-        Ok(Ok(datum)) => datum,
+    match catch_unwind(AssertUnwindSafe(|| function(Call(info, PhantomData)))) {
         // SAFETY: no Rust frame has anything left to drop.
+        Ok(_) if allocator::has_run_out() => unsafe { error::report(out_of_memory(), ptr::null_mut()) },
+        Ok(Ok(datum)) => datum,
+        // SAFETY: as above. Only an error of the function concerns its input, so that COPY and pg_input_is_valid() may ignore it.
         Ok(Err(error)) => unsafe { error::report(error, (*info).context) },
         // SAFETY: this is the outermost Rust frame.
-        Err(panic) => unsafe { report_panic(panic, (*info).context) },
+        Err(panic) => unsafe { report_panic(panic) },
     }
 }
 
@@ -297,7 +296,7 @@ fn out_of_memory() -> Error {
 /// # Safety
 /// As [`error::report`].
 #[cold]
-unsafe fn report_panic(panic: Box<dyn Any + Send>, context: *mut pg_sys::Node) -> Datum {
+unsafe fn report_panic(panic: Box<dyn Any + Send>) -> Datum {
     let message = match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
         (Some(message), _) => message.as_bytes().to_vec(),
         (_, Some(message)) => message.clone().into_bytes(),
@@ -306,7 +305,7 @@ unsafe fn report_panic(panic: Box<dyn Any + Send>, context: *mut pg_sys::Node) -
     };
     drop(panic);
     // SAFETY: guaranteed by the caller. Only the error is left to drop, and `report` drops it.
-    unsafe { error::report(Error::new(SqlState::ERRCODE_INTERNAL_ERROR, message), context) }
+    unsafe { error::report(Error::new(SqlState::ERRCODE_INTERNAL_ERROR, message), ptr::null_mut()) }
 }
 
 /// Runs a function that can neither fail nor panic. It has no guard, and so no overhead.

@@ -13,7 +13,7 @@ use std::alloc::System;
 use crate::pg::process::PerProcess;
 
 /// The pages are those of the process's own data: the system has promised them at its start, and provides them when they are used.
-const SIZE: usize = 1 << 18;
+const SIZE: usize = 1 << 19;
 
 #[repr(C, align(16))]
 struct Reserve {

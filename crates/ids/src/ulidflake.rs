@@ -132,7 +132,7 @@ impl UlidflakeSettings {
     /// Returns a random number of `entropy_bits` bits, uniformly distributed over all values except 0.
     fn increment(&self, rng: &mut impl Rng) -> u32 {
         loop {
-            let n = rng.next_u32() & ((1 << self.entropy_bits) - 1);
+            let n = rng.next_u32() & ((1 << self.entropy_bits.clamp(1, 16)) - 1);
             if n != 0 {
                 return n;
             }
