@@ -131,6 +131,9 @@ SET enable_bitmapscan = off;
 SELECT * FROM each_type($$
     SELECT plan('SELECT n FROM $T_btree WHERE timestamptz ''2026-01-01 00:00:30'' <= id AND ''2026-01-01 00:01:15''::timestamptz > id')
 $$);
+SELECT * FROM each_type($$
+    SELECT plan('SELECT n FROM $T_btree WHERE timestamptz ''2026-01-01 00:00:30'' < id AND ''2026-01-01 00:01:15''::timestamptz >= id')
+$$);
 SELECT * FROM each_type($$ SELECT plan('SELECT n FROM $T_btree WHERE id > now() - interval ''1 day'' AND id <= current_date + 1') $$);
 SELECT * FROM each_type($$ SELECT plan('SELECT n FROM $T_btree WHERE id BETWEEN (SELECT min(time) FROM times) AND now()') $$);
 SELECT * FROM each_type($$ SELECT plan('SELECT n FROM $T_btree WHERE id >= ''infinity''::timestamptz') $$);
@@ -359,3 +362,21 @@ CALL for_each_type($$
     DROP SCHEMA mine CASCADE
 $$);
 SELECT * FROM each_type('TABLE $T_estimates');
+
+-- A time of the same row, an index without the operators of IDs, and a time beyond those near the clock.
+SET test.time = '2026-01-01 00:02:00';
+CREATE INDEX ON scru64_none USING hash (id);
+SELECT count(*) FROM scru64_btree WHERE id < at;
+SELECT count(*) FROM scru64_none WHERE id >= current_setting('test.time')::timestamptz;
+SELECT count(*) FROM scru64_btree WHERE id > date_larger(current_date, '9999-12-31')::timestamptz;
+
+-- A query does not fail without the right to execute the operators of IDs, which it does not contain.
+BEGIN;
+CREATE ROLE reader;
+GRANT USAGE ON SCHEMA test TO reader;
+GRANT SELECT ON scru128_btree TO reader;
+REVOKE EXECUTE ON FUNCTION scru128_lt(scru128, scru128) FROM PUBLIC;
+SET ROLE reader;
+SELECT count(*) FROM scru128_btree WHERE id < timestamptz '2026-01-01 00:01';
+SELECT count(*) FROM scru128_btree WHERE NOT id >= timestamptz '2026-01-01 00:01';
+ROLLBACK;
