@@ -72,3 +72,10 @@ def test_a_row_releases_its_memory(session, id_type, value):
     """Memory for one row of a query is released before the next row."""
     query = f"SELECT max({value}) FROM gen_{{t}}() AS id, generate_series(1, 300000)".format(t=id_type)
     assert growth(session, lambda: session.execute(query), 1) < 4 * MEGABYTE
+
+
+def test_a_statement_releases_its_memory(session):
+    """What a function remembers of its last call is released with the statement."""
+    query = "SELECT gen_scru128() <@ tstzrange(''2026-01-01'', NULL)"
+    work = f"DO $$ BEGIN FOR n IN 1..60000 LOOP EXECUTE '{query}'; END LOOP; END $$"
+    assert growth(session, lambda: session.execute(work), 1) < 2 * MEGABYTE

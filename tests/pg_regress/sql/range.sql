@@ -154,3 +154,9 @@ SELECT * FROM each_type($$
 $$);
 SELECT * FROM each_type($$ SELECT $T_time_decoder('!') $$);
 SELECT * FROM each_type($$ SELECT error, count(*) FROM unnest('{1969-12-31, 20000-01-01, -infinity, infinity}'::text[]) AS t, error_of(format('SELECT $T_time_encoder(%L)', t)) AS error GROUP BY 1 $$);
+
+-- A range with the bounds of the one before, of which it excludes the first.
+SELECT * FROM each_type($$
+    SELECT string_agg(($T_lower('2026-01-01') <@ range)::text, ' ')
+    FROM unnest('{"[2026-01-01,2026-01-02)","(2026-01-01,2026-01-02)"}'::tstzrange[]) AS range
+$$);
