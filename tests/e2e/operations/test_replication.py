@@ -98,10 +98,11 @@ def test_a_subscriber_has_all_rows(new_server, binary):
 
 
 @since(17, "failover slots")
-def test_a_subscriber_continues_with_a_promoted_standby(new_server):
-    """The standby has synchronized its slot. It receives each ID once, and those of the standby are the largest."""
+def test_a_subscriber_continues_with_a_promoted_standby(new_server, clock):
+    """The standby has its slot, and a clock that is behind. Each ID arrives once, and the new ones are largest."""
+    clock.shift(3)
     logical = {"wal_level": "logical", "wal_retrieve_retry_interval": "100ms"}
-    primary, subscriber = create(new_server(logical)), create(new_server(logical))
+    primary, subscriber = create(new_server(logical, clock.environment)), create(new_server(logical))
     for server in primary, subscriber:
         insert(server, 0)
     address = "user=postgres dbname=postgres host="
@@ -109,7 +110,7 @@ def test_a_subscriber_continues_with_a_promoted_standby(new_server):
         there.execute("CREATE PUBLICATION all_ FOR ALL TABLES")
         there.execute("SELECT pg_create_physical_replication_slot('standby', true)")
         primary.reload(synchronized_standby_slots="standby")
-        with primary.standby(primary_slot_name="standby", synchronized_standby_slots="") as standby:
+        with primary.standby({"TZ": "UTC"}, primary_slot_name="standby", synchronized_standby_slots="") as standby:
             # The address that pg_basebackup has stored names no database.
             standby.psql("postgres", f"ALTER SYSTEM SET primary_conninfo = '{address}{primary.directory}'".encode())
             standby.reload(hot_standby_feedback="on", sync_replication_slots="on")
