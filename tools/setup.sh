@@ -132,6 +132,7 @@ look_for_tests() {
     need 'pytest-xdist' python3-pytest-xdist has_python_modules xdist
     need 'hypothesis' python3-hypothesis has_python_modules hypothesis
     need 'libfaketime' libfaketime has_libfaketime
+    need 'the sources of locales' locales has_file /usr/share/i18n/locales/tr_TR
     # `make test-all` leaves the pages of the benchmark, and the second implementation of the encryption, to the run on the oldest
     # server.
     shares_tests || look_for_report

@@ -1,12 +1,20 @@
-"""Texts in databases of other encodings. `io.sql` and `inspect.sql` have the rest."""
+"""Texts in databases of other encodings and locales. `io.sql` and `inspect.sql` have the rest."""
 
 from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
 
 import psycopg
 import pytest
 from psycopg.pq import DiagnosticField, ExecStatus
 
 import expect
+from idtypes import TYPES
+from server import TEMPORARY, give_to_server_user
 
 
 def test_malformed_text_in_latin1(new_database):
@@ -58,3 +66,44 @@ def test_scru_inspect_takes_any_bytes(new_database, encoding):
             text = b"0" * length + b"\xe9"
             result = connection.pgconn.exec_params(b"SELECT * FROM scru_inspect($1)", [text])
             assert (result.ntuples, result.error_message) == (0, b"")
+
+
+@pytest.fixture
+def turkish_locale() -> Iterator[str]:
+    """A directory with the Turkish locale of libc, for a server's LOCPATH."""
+    directory = Path(tempfile.mkdtemp(prefix="scru-locale-", dir=TEMPORARY))
+    give_to_server_user(directory)
+    subprocess.run(["localedef", "-i", "tr_TR", "-f", "UTF-8", str(directory / "tr_TR.utf8")], check=True)
+    yield str(directory)
+    shutil.rmtree(directory)
+
+
+@pytest.mark.parametrize("locale", ["LOCALE 'tr_TR.utf8'", "LOCALE 'C' LOCALE_PROVIDER icu ICU_LOCALE 'tr'"])
+def test_a_turkish_locale_changes_nothing(new_server, turkish_locale, locale):
+    """i and I are not the same letter there. Input is read in either case, and IDs sort in byte order."""
+    server = new_server(None, {"LOCPATH": turkish_locale})
+    if "icu" in locale and not server.value("SELECT count(*) FROM pg_collation WHERE collprovider = 'i'"):
+        pytest.skip("requires a server with ICU")
+    with server.connect() as connection:
+        connection.execute(f"CREATE DATABASE turkish TEMPLATE template0 {locale}")
+    with server.connect("turkish") as connection:
+        run = connection.execute
+        assert run("SELECT upper('i') || lower('I')").fetchone() == ("İı",)
+        run("CREATE EXTENSION scru_text CASCADE")
+        for id_type in TYPES:
+            t = id_type.name
+            texts = sorted({id_type.text(value) for value in id_type.samples(300)})
+            rows = ", ".join("('{0}', '{1}', '{0}', '{1}')".format(text.lower(), text.upper()) for text in texts)
+            run(f"CREATE TABLE {t}_read (id {t}, other {t}, lower text, upper varchar)")
+            run(f"INSERT INTO {t}_read VALUES {rows}")
+            readings = ["other", "lower", "upper", f"{t}_unprefixed('i', 'i_' || upper)"]
+            differs = " OR ".join(f"id <> {reading}" for reading in readings)
+            assert run(f"SELECT count(*) FROM {t}_read WHERE {differs}").fetchone() == (0,)
+            for order in "id", 'id::text COLLATE "C"':
+                assert run(f"SELECT array_agg(id::text ORDER BY {order}) FROM {t}_read").fetchone() == (texts,)
+        words = "SELECT name, unnest(enumvals) FROM pg_settings WHERE name ~ '^scru' AND context = 'user'"
+        for name, word in run(words).fetchall():
+            run(f"SET {name.upper()} = {word.upper()}")
+            assert run(f"SHOW {name}").fetchone() == (word,)
+        nodes = "VALUES ('0X80/8', '8/4'), ('0U2R8IHM2PT3/16', '0u2r8ihm2pt3/16')"
+        assert run(f"SELECT scru64_nodes_collide(a, b) FROM ({nodes}) AS nodes (a, b)").fetchall() == [(True,), (True,)]

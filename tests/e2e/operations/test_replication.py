@@ -12,10 +12,10 @@ import pytest
 
 import expect
 import orders
-from idtypes import SCRU64, SCRU128, IdType, each_form
-from marks import create
+from idtypes import SCRU64, SCRU128, TYPES, IdType, each_form
+from marks import assert_later, create, insert
 from programs import needs
-from server import MAJOR, Server, on_every_version, wait_until
+from server import MAJOR, Server, on_every_version, since, wait_until
 
 pytestmark = on_every_version
 # One passed by value, one by reference.
@@ -95,6 +95,48 @@ def test_a_subscriber_has_all_rows(new_server, binary):
         wait_until(lambda: there.execute(applied).fetchone()[0], f"the subscriber has applied {written}")
         check(here, contents)
         assert there.execute("SELECT sum(stream_txns) > 0 FROM pg_stat_replication_slots").fetchone() == (True,)
+
+
+@since(17, "failover slots")
+def test_a_subscriber_continues_with_a_promoted_standby(new_server, clock):
+    """The standby has its slot, and a clock that is behind. Each ID arrives once, and the new ones are largest."""
+    clock.shift(3)
+    logical = {"wal_level": "logical", "wal_retrieve_retry_interval": "100ms"}
+    primary, subscriber = create(new_server(logical, clock.environment)), create(new_server(logical))
+    for server in primary, subscriber:
+        insert(server, 0)
+    address = "user=postgres dbname=postgres host="
+    with primary.connect() as there, subscriber.connect() as here:
+        there.execute("CREATE PUBLICATION all_ FOR ALL TABLES")
+        there.execute("SELECT pg_create_physical_replication_slot('standby', true)")
+        primary.reload(synchronized_standby_slots="standby")
+        with primary.standby({"TZ": "UTC"}, primary_slot_name="standby", synchronized_standby_slots="") as standby:
+            # The address that pg_basebackup has stored names no database.
+            standby.psql("postgres", f"ALTER SYSTEM SET primary_conninfo = '{address}{primary.directory}'".encode())
+            standby.reload(hot_standby_feedback="on", sync_replication_slots="on")
+            connection = f"CONNECTION '{address}{primary.directory}'"
+            here.execute(f"CREATE SUBSCRIPTION failing {connection} PUBLICATION all_ WITH (failover)")
+
+            def is_synchronized() -> bool:
+                there.execute("SELECT pg_log_standby_snapshot()")
+                return standby.value("SELECT bool_or(synced AND NOT temporary) FROM pg_replication_slots")
+
+            def wait_for(ids: dict) -> None:
+                for id_type in TYPES:
+                    query = f"SELECT array_agg(id::text ORDER BY id) FROM {id_type}_orders"
+                    arrived = lambda: here.execute(query).fetchone() == (sorted(ids[id_type]),)  # noqa: B023, E731
+                    wait_until(arrived, f"the rows of {id_type} arrive")
+
+            wait_until(is_synchronized, "the slot is synchronized")
+            before = insert(primary)
+            wait_for(before)
+            standby.wait_until_replayed(primary)
+            primary.kill()
+            standby.promote()
+            here.execute(f"ALTER SUBSCRIPTION failing CONNECTION '{address}{standby.directory}'")
+            after = insert(standby)
+            assert_later(before, after)
+            wait_for({id_type: before[id_type] + after[id_type] for id_type in TYPES})
 
 
 # ------------------------------------------------------------------------------------------------------- output plugins

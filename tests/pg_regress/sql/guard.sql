@@ -55,6 +55,27 @@ SELECT * FROM each_type($$
     SELECT plan_of('SELECT FROM $T_keys WHERE id > smallest(''$T'')::$T AND id < $T_horizon()') ~ 'Index Scan: .*id > .*id < $T_horizon'
 $$);
 SELECT plan_of('SELECT FROM events WHERE id > uuidv7_lower(now()) AND id < uuidv7_horizon()') ~ 'Index Scan: .*id > .*id < uuidv7_horizon';
+-- It is also one if it is cast to a column's built-in type with the same bytes, or to that of an index on a cast. So is a position.
+CALL for_each_type($$
+    CREATE TABLE $T_peers (id $P PRIMARY KEY);
+    INSERT INTO $T_peers SELECT $T_lower(now() + age)::$P FROM unnest('{-1 min,1 min}'::interval[]) AS age;
+    INSERT INTO $T_keys SELECT id::$T FROM $T_peers;
+    CREATE INDEX ON $T_keys ((id::$P));
+$$);
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+SELECT * FROM each_type($q$
+    SELECT replace(regexp_replace(plan_of('SELECT FROM ' || condition), '''.*?''', 'bound', 'g'), '$P', 'peer'),
+           lines_of('SELECT count(*), bool_and(id::$T < now()) FROM ' || condition)
+    FROM unnest(ARRAY[
+        '$T_peers WHERE id < $T_horizon()::$P',
+        format('$T_peers WHERE id > %1$L::$P AND id < $T_horizon(%1$L::$P::$T)::$P', smallest('$T')::$T::$P),
+        '$T_keys WHERE id < $T_horizon()::$P::$T',
+        '$T_keys WHERE id::$P < $T_horizon()::$P'
+    ]) AS condition
+$q$);
+RESET enable_seqscan;
+RESET enable_bitmapscan;
 SELECT * FROM each_type($$
     SELECT extract(epoch FROM $T_timestamp($T_horizon(first)) - $T_timestamp($T_horizon(first, '1 min'))) BETWEEN 59.744 AND 60.256
     FROM $T_lower('-infinity') AS first

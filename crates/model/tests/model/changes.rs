@@ -9,8 +9,8 @@ use std::{env, thread};
 
 use stateright::{Checker, HasDiscoveries, Model};
 
-use crate::access::protocol;
 use crate::harmless::HARMLESS;
+use crate::protocol::protocol;
 use crate::{Bounds, worlds};
 
 include!(concat!(env!("OUT_DIR"), "/changed.rs"));
