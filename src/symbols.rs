@@ -149,7 +149,7 @@ macro_rules! sql_type {
 
 /// Exports the symbols for the encryption of IDs.
 macro_rules! encryption {
-    ($name:ident, $id:ident $(, $bytes:literal)?) => {
+    ($name:ident, $id:ident) => {
         export! {
             guarded [$name _encrypt] |call| encryption::encrypt(call, call.id::<scru_ids::$id>(0));
             guarded [$name _decrypt] |call| encryption::decrypt(call, scru_ids::$id::to_datum);
