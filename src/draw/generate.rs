@@ -152,8 +152,8 @@ pub fn refused<T: Type>(refusal: Refusal, is_shared: bool) -> Error {
             ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
             "could not generate a {name}: its random part overflows"
         )
-        .detail("There is no greater ID within this millisecond.")
-        .hint("Try again: the next millisecond begins with a new random number."),
+        .detail("There is no greater ID within this tick.")
+        .hint("Try again: the next tick begins with a new random number."),
     }
     .of_type::<T>()
 }

@@ -161,6 +161,9 @@ pub fn on_clock_rollback() -> OnClockRollback {
 
 /// What the generator of an ID system takes from the settings. A system without settings of its own has `()`.
 pub trait FromSettings: Copy + Default {
+    /// Returns the setting with the node, or `None` if it is refused. `None` if the system has no such setting.
+    const NODE: Option<fn() -> Option<Deciding>> = None;
+
     /// # Errors
     /// Returns an error (22023) if the node is refused: see [`nodes`].
     fn from_settings() -> Result<Self, Error> {
@@ -169,34 +172,30 @@ pub trait FromSettings: Copy + Default {
 
     /// The setting with the node; `None` if the system has none, or if it is refused.
     fn node() -> Option<Deciding> {
-        None
+        Self::NODE.and_then(|node| node())
     }
 }
 
 impl FromSettings for () {}
 
 impl FromSettings for Scru64Settings {
+    const NODE: Option<fn() -> Option<Deciding>> = Some(|| SCRU64_NODE.deciding());
+
     #[inline]
     fn from_settings() -> Result<Self, Error> {
         Ok(Self { node: SCRU64_NODE.value()? })
     }
-
-    fn node() -> Option<Deciding> {
-        SCRU64_NODE.deciding()
-    }
 }
 
 impl FromSettings for UlidflakeSettings {
+    const NODE: Option<fn() -> Option<Deciding>> = Some(|| ULIDFLAKE_SCALABILITY.deciding());
+
     #[inline]
     fn from_settings() -> Result<Self, Error> {
         let is_error = ON_OVERFLOW.get() == Overflow::Error;
         let on_overflow = if is_error { UlidflakeOverflow::Error } else { UlidflakeOverflow::Wait };
         let entropy_bits = ENTROPY_BITS.get().unsigned_abs();
         Ok(Self { scalability: ULIDFLAKE_SCALABILITY.value()?, entropy_bits, on_overflow })
-    }
-
-    fn node() -> Option<Deciding> {
-        ULIDFLAKE_SCALABILITY.deciding()
     }
 }
 
