@@ -22,8 +22,8 @@ static CLOCK_WAIT: PerProcess<WaitEvent> = PerProcess::new(WaitEvent::new(c"Scru
 /// `gen_T() → T`
 pub fn generate<T: Type>(_call: Call) -> Result<Datum, Error> {
     loop {
-        let DrawSettings { is_shared, context, .. } = match T::process().draws.get() {
-            Some(draws) if draws.changes == changes() => draws,
+        let DrawSettings { is_shared, context, .. } = match T::process().draw_settings.get() {
+            Some(settings) if settings.changes == changes() => settings,
             last => configure::<T>(last.is_none())?,
         };
         if !publication::has_begun(is_shared) {
@@ -64,9 +64,9 @@ fn configure<T: Type>(is_first: bool) -> Result<DrawSettings<T>, Error> {
         T::Settings::from_settings()?;
         node::announce::<T>(is_first)?;
     }
-    let draws = draw_settings::<T>();
-    T::process().draws.set(Some(draws));
-    Ok(draws)
+    let settings = draw_settings::<T>();
+    T::process().draw_settings.set(Some(settings));
+    Ok(settings)
 }
 
 /// The settings of draws.

@@ -21,7 +21,7 @@ pub struct Process<T: Type> {
     /// The shared memory; `None` until it is looked up.
     pub memory: Cell<Option<&'static TypeMemory<Atomic<T>>>>,
     /// How the process draws; `None` before the first draw.
-    pub draws: Cell<Option<DrawSettings<T>>>,
+    pub draw_settings: Cell<Option<DrawSettings<T>>>,
 }
 
 /// What the draws of a type in this process have in common until a setting changes.
@@ -37,7 +37,7 @@ pub struct DrawSettings<T: Type> {
 
 impl<T: Type> Process<T> {
     pub const fn new() -> Self {
-        Self { generator: Cell::new(None), memory: Cell::new(None), draws: Cell::new(None) }
+        Self { generator: Cell::new(None), memory: Cell::new(None), draw_settings: Cell::new(None) }
     }
 }
 

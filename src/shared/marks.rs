@@ -208,7 +208,7 @@ impl Marks for SharedMarks {
     }
 
     fn has_version(&mut self, of: Mark, version: Lsn) -> Result<bool, Error> {
-        Ok(mark_sequence::kept(of).get().place.is_some_and(|place| place.has_position(version)))
+        Ok(mark_sequence::kept(of).get().buffer.is_some_and(|buffer| buffer.has_position(version)))
     }
 
     fn read_carried(&mut self, of: Mark) -> Result<(Carried, Lsn), Error> {
@@ -233,7 +233,7 @@ impl<T: Type> Access<T> for SharedMarks {
 
     fn context(&self, now: i64) -> Context<T::Settings> {
         // Impossible: every draw reads the settings first.
-        Context { now, ..T::process().draws.get().unwrap_or_else(|| unreachable!("no settings")).context }
+        Context { now, ..T::process().draw_settings.get().unwrap_or_else(|| unreachable!("no settings")).context }
     }
 
     fn from(&self) -> i64 {
