@@ -36,7 +36,7 @@ macro_rules! export {
 }
 
 /// Implements [`Type`] for an ID system, and exports the symbols that do not depend on whether the extension or the server has its SQL
-/// type: `min` and `max`, generation, time, conditions on time, and prefixes.
+/// type: `min` and `max`, generation, time, conditions on time, horizons, and prefixes.
 macro_rules! system {
     ($name:ident, $id:ident) => {
         const _: () = {

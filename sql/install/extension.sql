@@ -1,4 +1,4 @@
--- The SQL objects that concern several types. Rendered by `make gen` from sql/extension.sql.in: edit that file only.
+-- The SQL objects that exist once, not for each type. Rendered by `make gen` from sql/extension.sql.in: edit that file only.
 
 ----------------------------------------------------------------------------------------------------------------- casts
 -- Types of 16 bytes have the same bytes, so that changing the type of a column does not rewrite the table.

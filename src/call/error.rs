@@ -106,7 +106,7 @@ impl Error {
                 let position = (error.position + 1).to_string();
                 let values = [&*excerpt(character), position.as_bytes()];
                 let detail = quoting("Invalid digit \"{}\" at position {}.", &values);
-                // Not for a type with another text form, in which the letter is a digit.
+                // The hexadecimal form of a scru160 has other digits than its canonical text.
                 let is_lookalike = matches!(character, [b'I' | b'i' | b'L' | b'l' | b'O' | b'o' | b'U' | b'u'])
                     && T::parse(&character.repeat(T::TEXT_LEN)).is_err();
                 (detail, is_lookalike.then(|| format!("A {} has no digits I, L, O and U.", T::NAME)))

@@ -47,7 +47,7 @@ pub fn generate<T: Type>(_call: Call) -> Result<Datum, Error> {
     }
 }
 
-/// Reads the settings, and announces the node.
+/// Reads the settings, and announces the node. For SERVER_WIDE types, raises 25006 during recovery.
 #[cold]
 #[inline(never)]
 fn configure<T: Type>(is_first: bool) -> Result<DrawSettings<T>, Error> {
@@ -81,12 +81,12 @@ pub fn draw_settings<T: Type>() -> DrawSettings<T> {
     DrawSettings { changes: changes(), is_shared, context: Context { settings, on_clock_rollback, now: 0 } }
 }
 
-/// Waits until the clock reads a time, or for a part of that: an administrator may set the marks back. Waits within a tick are shorter.
+/// Waits until the clock reads a time, or for a part of that: an administrator may set the marks back.
 #[cold]
 #[inline(never)]
 fn wait(until: i64, is_shared: bool) -> Result<(), Error> {
     let (from, now) = (DRAWING.from.get(), clock::now());
-    // The clock is far behind the transaction's bound. A private generator continues without it.
+    // The clock is far behind the transaction's bound. A private generator continues without the clock.
     if !is_shared && from.saturating_sub(now) > MAX_BEHIND_MICROS {
         DRAWING.from.set(from.max(until));
         return Ok(());

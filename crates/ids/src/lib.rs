@@ -89,7 +89,7 @@ macro_rules! core_registry {
     };
 }
 
-/// The only list of the types whose IDs can be encrypted to a UUID: those of 8 and 16 bytes. `encrypted_registry!(each)` invokes
+/// The types of 8 and 16 bytes, whose IDs can be encrypted to a UUID. `encrypted_registry!(each)` invokes
 /// `each!(sql_name, RustName)` for every one of them.
 #[doc(hidden)]
 #[macro_export]
