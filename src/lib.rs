@@ -1,4 +1,4 @@
-//! The PostgreSQL binding of the ID types of [`scru_ids`]. Every function is generic over the types.
+//! The PostgreSQL binding of the ID types of [`scru_ids`]. The functions of a type are generic.
 //!
 //! Each folder is a layer. docs/architecture.md lists them, and what each may use. [`symbols`] has the C symbol of each SQL function:
 //! the server calls a symbol, which passes a [`call::Call`] to a function of `values`, `by_time`, `draw` or `feed`.
@@ -21,7 +21,7 @@ use pgrx::prelude::*;
 pgrx::pg_module_magic!();
 
 /// Defines the settings, and registers the hooks. If the library is preloaded, also reserves shared memory and registers the
-/// background workers. In that case it runs in the postmaster, whose memory every backend inherits. Random sources and generators
+/// background worker. In that case it runs in the postmaster, whose memory every backend inherits. Random sources and generators
 /// are therefore created later, in the backend that uses them.
 #[pg_guard]
 extern "C-unwind" fn _PG_init() {

@@ -36,7 +36,7 @@ macro_rules! export {
 }
 
 /// Implements [`Type`] for an ID system, and exports the symbols that do not depend on whether the extension or the server has its SQL
-/// type: `min` and `max`, generation, time, conditions on time, and prefixes.
+/// type: `min` and `max`, generation, time, conditions on time, horizons, and prefixes.
 macro_rules! system {
     ($name:ident, $id:ident) => {
         const _: () = {
@@ -149,7 +149,7 @@ macro_rules! sql_type {
 
 /// Exports the symbols for the encryption of IDs.
 macro_rules! encryption {
-    ($name:ident, $id:ident $(, $bytes:literal)?) => {
+    ($name:ident, $id:ident) => {
         export! {
             guarded [$name _encrypt] |call| encryption::encrypt(call, call.id::<scru_ids::$id>(0));
             guarded [$name _decrypt] |call| encryption::decrypt(call, scru_ids::$id::to_datum);

@@ -14,9 +14,11 @@ mod tests {
     use pgrx::pg_sys;
     use pgrx::prelude::*;
     use rand::Rng;
+    use scru_ids::{Scru64Settings, Scru160Settings, UlidflakeSettings};
 
     use crate::call::error::Error;
     use crate::pg::{allocator, clock};
+    use crate::settings::FromSettings;
     use crate::shared::random::Random;
 
     #[pg_test]
@@ -39,6 +41,13 @@ mod tests {
             assert!(blocks.iter().flatten().all(|&byte| byte == 7));
             assert!(last[..10_000].iter().all(|&byte| byte == 8) && last[10_000..].iter().all(|&byte| byte == 9));
         }
+    }
+
+    #[pg_test]
+    fn the_defaults_of_the_settings_are_those_of_the_crate() {
+        assert_eq!(Scru64Settings::from_settings().unwrap(), Scru64Settings::default());
+        assert_eq!(Scru160Settings::from_settings().unwrap(), Scru160Settings::default());
+        assert_eq!(UlidflakeSettings::from_settings().unwrap(), UlidflakeSettings::default());
     }
 
     fn drawn(now: i64) -> Result<u64, Error> {

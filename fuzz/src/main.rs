@@ -37,7 +37,7 @@ fn targets() -> Vec<(&'static str, Property)> {
     }
     registry!(target);
     macro_rules! decryption {
-        ($name:ident, $id:ident, $bytes:literal) => {
+        ($name:ident, $id:ident) => {
             targets.push((concat!(stringify!($name), "_decryption"), decryption::<scru_ids::$id>));
         };
     }

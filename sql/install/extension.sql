@@ -1,4 +1,4 @@
--- The SQL objects that concern several types. Rendered by `make gen` from sql/extension.sql.in: edit that file only.
+-- The SQL objects that exist once, not for each type. Rendered by `make gen` from sql/extension.sql.in: edit that file only.
 
 ----------------------------------------------------------------------------------------------------------------- casts
 -- Types of 16 bytes have the same bytes, so that changing the type of a column does not rewrite the table.
@@ -142,7 +142,7 @@ CREATE FUNCTION scru_generators(
         OUT type text, OUT scope text, OUT node text, OUT last_time timestamptz, OUT mark timestamptz, OUT draw text,
         OUT wait interval, OUT reason text, OUT details jsonb)
     RETURNS SETOF record
-    AS 'MODULE_PATHNAME', 'scru_generators' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 5;
+    AS 'MODULE_PATHNAME', 'scru_generators' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 6;
 COMMENT ON FUNCTION scru_generators() IS 'the generators: time of the last ID, high-water mark, and what the next call does: continue, wait or refuse';
 REVOKE EXECUTE ON FUNCTION scru_generators() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION scru_generators() TO pg_monitor;

@@ -1,8 +1,8 @@
--- The SQL objects of one type. Rendered by `make gen` from sql/type.sql.in and sql/system.sql.in: edit these files only.
+-- The SQL objects of one type. Rendered by `make gen` from sql/type.sql.in and what it includes: edit these files only.
 --
 -- All functions but horizons are PARALLEL SAFE, and those with arguments STRICT. Functions are STABLE if
 -- they depend on a setting, on the session's time zone, on the snapshot or on statistics, VOLATILE if they depend on the clock or on
--- random numbers, and IMMUTABLE otherwise.
+-- random numbers, and IMMUTABLE otherwise, except for encryption.
 -- Comparisons of an ID with an ID, a time or a range of times are LEAKPROOF, because they read only their arguments and raise no
 -- errors. So they can use an index under row-level security.
 

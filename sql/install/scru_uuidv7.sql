@@ -1,5 +1,5 @@
 -- The SQL objects of an ID system whose IDs are values of the type uuid: the extension scru_uuidv7. Rendered by `make gen` from
--- sql/core.sql.in and sql/system.sql.in: edit these files only.
+-- sql/core.sql.in and what it includes: edit these files only.
 --
 -- All functions but horizons are PARALLEL SAFE, and those with arguments STRICT. The labels follow the rules in
 -- sql/type.sql.in.

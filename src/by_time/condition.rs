@@ -26,7 +26,7 @@ use crate::by_time::near_clock;
 use crate::by_time::time_of_id::TimeOfId;
 use crate::call::stored::StoredId;
 use crate::call::{epoch, internal_schema};
-use crate::pg::nodes::{NodeRef, Nodes, Root};
+use crate::pg::plan_nodes::{NodeRef, Nodes, Root};
 use crate::pg::process::LookedUp;
 use crate::pg::unguarded::{
     copy_node, equal, eval_const_expressions, exprType, make_ands_explicit, make_opclause, makeConst,

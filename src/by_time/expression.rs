@@ -6,7 +6,7 @@ use core::ffi::c_int;
 use pgrx::pg_sys::{self, Datum, Oid, RangeTblEntry, set_rel_pathlist_hook_type};
 use scru_server::time_compare::Operator;
 
-use crate::pg::nodes::{NodeRef, Nodes, Root};
+use crate::pg::plan_nodes::{NodeRef, Nodes, Root};
 use crate::pg::process::{LookedUp, PerProcess};
 use crate::pg::unguarded::{
     GetSysCacheOid, buildoidvector, contain_subplans, contain_volatile_functions, estimate_expression_value,

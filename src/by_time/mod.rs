@@ -24,7 +24,7 @@ use crate::call::Call;
 use crate::call::error::Error;
 use crate::call::stored::StoredId;
 use crate::feed::elsewhere;
-use crate::pg::nodes::Root;
+use crate::pg::plan_nodes::Root;
 use crate::pg::server;
 
 /// Registers the planner's hooks: by them, indexes on IDs serve conditions on `T_timestamp(id)` and the order by it, the executor

@@ -5,7 +5,7 @@ use pgrx::pg_sys::{self as pg, Interval, SQLValueFunction};
 use crate::by_time::time_of_id;
 use crate::call::epoch::MICROS_PER_DAY;
 use crate::call::stored::StoredId;
-use crate::pg::nodes::NodeRef;
+use crate::pg::plan_nodes::NodeRef;
 use crate::pg::{catalog, clock};
 
 const MICROS_PER_YEAR: i128 = 366 * MICROS_PER_DAY;

@@ -15,7 +15,7 @@ use pgrx::pg_sys::{
 use crate::by_time::condition::Condition;
 use crate::by_time::expression::{self, list};
 use crate::pg::catalog;
-use crate::pg::nodes::{NodeRef, Nodes, Root};
+use crate::pg::plan_nodes::{NodeRef, Nodes, Root};
 use crate::pg::unguarded::{check_stack_depth, get_func_support, make_ands_explicit, makeBoolExpr, palloc};
 
 /// Replaces the conditions of a partitioned table, of a UNION ALL, or of another parent if an extension may skip its children, and those

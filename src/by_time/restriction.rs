@@ -5,7 +5,7 @@ use core::cell::Cell;
 use pgrx::pg_sys::{BoolExpr, BoolExprType, NodeTag, RestrictInfo};
 
 use crate::pg::clock;
-use crate::pg::nodes::{NodeRef, Nodes};
+use crate::pg::plan_nodes::{NodeRef, Nodes};
 use crate::pg::process::PerProcess;
 
 /// Where [`find`] last found something, by depth: in the conditions of a table, in the arms of one that is an OR, and in the conditions

@@ -27,7 +27,7 @@ use crate::by_time::{time_of_id, time_statistics};
 use crate::call::error::Error;
 use crate::call::stored::{StoredDatum, StoredId};
 use crate::call::{Call, epoch};
-use crate::pg::nodes::{NodeRef, Nodes, Root};
+use crate::pg::plan_nodes::{NodeRef, Nodes, Root};
 use crate::pg::unguarded::{
     contain_var_clause, contain_volatile_functions, copy_node, equal, examine_variable, exprType, fmgr_info,
     get_opcode, get_oprrest, heap_freetuple,

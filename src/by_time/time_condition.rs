@@ -27,7 +27,7 @@ use scru_server::time_compare::Operator;
 use crate::by_time::expression::{self, is_costly, list};
 use crate::by_time::time_of_id::{self, TimeOfId};
 use crate::call::epoch::{self, MICROS_PER_DAY};
-use crate::pg::nodes::{NodeRef, Nodes, Root};
+use crate::pg::plan_nodes::{NodeRef, Nodes, Root};
 use crate::pg::unguarded::{
     check_stack_depth, contain_var_clause, copy_node, exprType, get_op_opfamily_strategy, getBaseType,
     make_ands_explicit, make_ands_implicit, makeBoolExpr, predicate_implied_by, pull_varnos,

@@ -15,7 +15,7 @@ use crate::by_time::expression;
 use crate::call::error::Error;
 use crate::call::stored::StoredId;
 use crate::call::{Call, internal_schema};
-use crate::pg::nodes::{NodeRef, Nodes, Root};
+use crate::pg::plan_nodes::{NodeRef, Nodes, Root};
 use crate::pg::process::LookedUp;
 use crate::pg::unguarded::{GetSysCacheOid, exprType, get_opcode, getBaseType, record_plan_function_dependency};
 use crate::pg::{catalog, server};

@@ -17,7 +17,7 @@ use crate::by_time::expression::{self, list};
 use crate::by_time::time_condition::{self, TIME_FAMILY, Table, as_id, strategy_of};
 use crate::by_time::time_of_id::{self, TimeOfId};
 use crate::pg::datum;
-use crate::pg::nodes::{NodeRef, Nodes};
+use crate::pg::plan_nodes::{NodeRef, Nodes};
 use crate::pg::unguarded::{
     build_index_pathkeys, copy_node, create_index_paths, equal, exprType, is_dummy_rel, lappend, list_copy_head,
     lookup_type_cache, makeTargetEntry, palloc,

@@ -21,7 +21,7 @@ use crate::call::error::Error;
 use crate::call::stored::{StoredDatum, StoredId};
 use crate::call::{Call, epoch};
 use crate::pg::datum;
-use crate::pg::nodes::{NodeRef, Nodes, Root};
+use crate::pg::plan_nodes::{NodeRef, Nodes, Root};
 use crate::pg::process::PerProcess;
 use crate::pg::unguarded::{
     copy_node, examine_variable, free_attstatsslot, get_attstatsslot, get_atttype, getBaseType, heap_copytuple,

@@ -106,7 +106,9 @@ impl Error {
                 let position = (error.position + 1).to_string();
                 let values = [&*excerpt(character), position.as_bytes()];
                 let detail = quoting("Invalid digit \"{}\" at position {}.", &values);
-                let is_lookalike = matches!(character, [b'I' | b'i' | b'L' | b'l' | b'O' | b'o' | b'U' | b'u']);
+                // The hexadecimal form of a scru160 has other digits than its canonical text.
+                let is_lookalike = matches!(character, [b'I' | b'i' | b'L' | b'l' | b'O' | b'o' | b'U' | b'u'])
+                    && T::parse(&character.repeat(T::TEXT_LEN)).is_err();
                 (detail, is_lookalike.then(|| format!("A {} has no digits I, L, O and U.", T::NAME)))
             }
             ParseErrorKind::WrongLength { .. } => (sentence(&error).into(), None),
@@ -114,10 +116,7 @@ impl Error {
         let error = Self::malformed::<T>(text).detail(detail);
         // The other HINTs are casts to the extension's type.
         let of_type = if T::CORE_TYPE.is_none() { hints::hint::<T>(text) } else { None };
-        match of_type.or(hint) {
-            Some(hint) => error.hint(hint),
-            None => error,
-        }
+        of_type.or(hint).map_or(error, |hint| error.hint(hint))
     }
 
     /// The error for a text that is malformed (22P02), without a DETAIL.
@@ -130,11 +129,9 @@ impl Error {
     /// The error for a well-formed value that is out of range (22003). `value` is the input of the user.
     #[cold]
     pub fn out_of_range<T: SqlId>(value: &[u8]) -> Self {
-        if T::CORE_TYPE.is_some() {
-            // The values of the server's type exceed the largest ID.
-            return Self::beyond::<T>(value);
-        }
-        Self::beyond::<T>(value).detail(format!("The largest {} is \"{}\".", T::NAME, T::MAX))
+        let error = Self::beyond::<T>(value);
+        // The values of the server's type exceed the largest ID.
+        if T::CORE_TYPE.is_some() { error } else { error.detail(format!("The largest {} is \"{}\".", T::NAME, T::MAX)) }
     }
 
     /// The error for a value that is out of range (22003), without a DETAIL.

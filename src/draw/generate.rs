@@ -22,8 +22,8 @@ static CLOCK_WAIT: PerProcess<WaitEvent> = PerProcess::new(WaitEvent::new(c"Scru
 /// `gen_T() → T`
 pub fn generate<T: Type>(_call: Call) -> Result<Datum, Error> {
     loop {
-        let DrawSettings { is_shared, context, .. } = match T::process().draws.get() {
-            Some(draws) if draws.changes == changes() => draws,
+        let DrawSettings { is_shared, context, .. } = match T::process().draw_settings.get() {
+            Some(settings) if settings.changes == changes() => settings,
             last => configure::<T>(last.is_none())?,
         };
         if !publication::has_begun(is_shared) {
@@ -47,7 +47,7 @@ pub fn generate<T: Type>(_call: Call) -> Result<Datum, Error> {
     }
 }
 
-/// Reads the settings, and announces the node.
+/// Reads the settings, and announces the node. For SERVER_WIDE types, raises 25006 during recovery.
 #[cold]
 #[inline(never)]
 fn configure<T: Type>(is_first: bool) -> Result<DrawSettings<T>, Error> {
@@ -64,9 +64,9 @@ fn configure<T: Type>(is_first: bool) -> Result<DrawSettings<T>, Error> {
         T::Settings::from_settings()?;
         node::announce::<T>(is_first)?;
     }
-    let draws = draw_settings::<T>();
-    T::process().draws.set(Some(draws));
-    Ok(draws)
+    let settings = draw_settings::<T>();
+    T::process().draw_settings.set(Some(settings));
+    Ok(settings)
 }
 
 /// The settings of draws.
@@ -81,12 +81,12 @@ pub fn draw_settings<T: Type>() -> DrawSettings<T> {
     DrawSettings { changes: changes(), is_shared, context: Context { settings, on_clock_rollback, now: 0 } }
 }
 
-/// Waits until the clock reads a time, or for a part of that: an administrator may set the marks back. Waits within a tick are shorter.
+/// Waits until the clock reads a time, or for a part of that: an administrator may set the marks back.
 #[cold]
 #[inline(never)]
 fn wait(until: i64, is_shared: bool) -> Result<(), Error> {
     let (from, now) = (DRAWING.from.get(), clock::now());
-    // The clock is far behind the transaction's bound. A private generator continues without it.
+    // The clock is far behind the transaction's bound. A private generator continues without the clock.
     if !is_shared && from.saturating_sub(now) > MAX_BEHIND_MICROS {
         DRAWING.from.set(from.max(until));
         return Ok(());
@@ -152,8 +152,8 @@ pub fn refused<T: Type>(refusal: Refusal, is_shared: bool) -> Error {
             ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
             "could not generate a {name}: its random part overflows"
         )
-        .detail("There is no greater ID within this millisecond.")
-        .hint("Try again: the next millisecond begins with a new random number."),
+        .detail("There is no greater ID within this tick.")
+        .hint("Try again: the next tick begins with a new random number."),
     }
     .of_type::<T>()
 }

@@ -9,7 +9,7 @@ use scru_ids::{SortableId, id_systems};
 
 use crate::call::error::{Error, quoting, report, sql_error};
 use crate::pg::catalog;
-use crate::pg::nodes::{NodeRef, Nodes, Root};
+use crate::pg::plan_nodes::{NodeRef, Nodes, Root};
 
 /// Raises 0A000 if a condition of a table compares one of its columns with a horizon of this server, and its rows are elsewhere.
 /// Partitions and other children are not checked: those with old rows may be elsewhere.

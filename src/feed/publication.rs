@@ -44,7 +44,7 @@ pub fn begin(is_shared: bool, anew: bool) -> Result<(), Error> {
     if DRAWING.published.get() == 0 && wal::is_in_recovery() {
         return Ok(());
     }
-    if anew || !has_begun(false) {
+    if anew || DRAWING.published.get() != transaction::local() {
         publish()?;
     }
     if is_shared {
@@ -69,7 +69,7 @@ fn publish() -> Result<(), Error> {
             access.record(transaction::assign_own_number(), is_prepared)?;
         }
     }
-    if !has_begun(false) {
+    if DRAWING.published.get() != local {
         DRAWING.first.set(from);
     }
     DRAWING.published.set(local);
@@ -112,7 +112,7 @@ unsafe extern "C-unwind" fn on_event(event: pg_sys::XactEvent::Type, _argument: 
     }
     ENDING.set((transaction::local(), is_prepared));
     // A parallel worker may have published for this process.
-    let may_have_published = has_begun(false) || transaction::has_led();
+    let may_have_published = DRAWING.published.get() == transaction::local() || transaction::has_led();
     if !wal::is_in_recovery()
         && may_have_published
         && let Some(number) = transaction::own_number()

@@ -12,7 +12,7 @@ const SPINS: u32 = 100;
 
 /// The buffer that had the page of a file with one page, to look at the page again without a pin.
 #[derive(Clone, Copy)]
-pub struct Place {
+pub struct RecentBuffer {
     position: *mut u64,
     descriptor: *const pg_sys::BufferTag,
     /// What the buffer had: the numbers of the database and of the file.
@@ -21,7 +21,7 @@ pub struct Place {
 const _: () =
     assert!(size_of::<pg_sys::BufferTag>() == 20, "the first three numbers are the tablespace, the database, the file");
 
-impl Place {
+impl RecentBuffer {
     /// Whether the page is still there, and was last changed by the record that ends at a position. A change during the call may be
     /// overlooked.
     #[inline]
@@ -85,11 +85,11 @@ impl LockedPage {
         unsafe { pg_sys::BufferBlocks.add((self.0 as usize - 1) * pg_sys::BLCKSZ as usize).cast() }
     }
 
-    pub fn place(&self) -> Place {
+    pub fn recent(&self) -> RecentBuffer {
         // SAFETY: the buffer is pinned. A descriptor begins with the tag.
         unsafe {
             let descriptor = pg_sys::BufferDescriptors.add(self.0 as usize - 1).cast();
-            Place { position: self.header().cast(), descriptor, had: file(descriptor) }
+            RecentBuffer { position: self.header().cast(), descriptor, had: file(descriptor) }
         }
     }
 

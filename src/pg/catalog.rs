@@ -9,7 +9,7 @@ use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::varlena_to_byte_slice;
 
 use crate::pg::datum;
-use crate::pg::nodes::{NodeRef, Nodes};
+use crate::pg::plan_nodes::{NodeRef, Nodes};
 use crate::pg::process::PerProcess;
 use crate::pg::unguarded::{ReleaseSysCache, SysCacheGetAttr, get_opcode, pg_detoast_datum_packed};
 

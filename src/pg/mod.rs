@@ -6,7 +6,7 @@ pub mod catalog;
 pub mod clock;
 pub mod datum;
 pub mod global_page;
-pub mod nodes;
+pub mod plan_nodes;
 pub mod portal;
 pub mod process;
 pub mod server;

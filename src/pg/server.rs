@@ -235,7 +235,7 @@ pub fn large_shared_memory(name: &CStr, size: usize, allocate: bool) -> Option<*
 /// The handle of the segment with a name, which is 0 at first; `None` if the main segment has no room for it.
 #[cfg(any(feature = "pg15", feature = "pg16"))]
 fn handle(name: &CStr) -> Option<&'static AtomicU32> {
-    // One cache line, of which the handle takes four bytes.
+    // The handle takes four of the bytes.
     let find = || Some(shared_memory(name, 64));
     let handle = PgTryBuilder::new(find).catch_when(SqlState::ERRCODE_OUT_OF_MEMORY, |_| None).execute()?;
     // SAFETY: the allocation has this size, and remains.

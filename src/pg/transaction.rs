@@ -1,4 +1,4 @@
-//! Transactions: those of other processes, the snapshot of a statement, and events of this process.
+//! Transactions: that of this process, those of others, and the snapshot of a statement.
 
 use core::ops::Range;
 use core::slice;

@@ -15,7 +15,7 @@ use pgrx::pg_sys::{
     PlannerInfo, RelOptInfo, SortSupport, VacAttrStats, VariableStatData,
 };
 
-use crate::pg::nodes::{NodeRef, Nodes, Root};
+use crate::pg::plan_nodes::{NodeRef, Nodes, Root};
 
 unsafe extern "C-unwind" {
     pub safe fn ActiveSnapshotSet() -> bool;

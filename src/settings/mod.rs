@@ -89,13 +89,13 @@ pub fn define() {
     let hooks = (None, Some(count_number as _));
     number(c"scru.ulidflake_entropy_bits", summary, &ENTROPY_BITS, 1..=16, Sighup, hooks);
     let summary = c"Reaction when a millisecond has no room for a further ulidflake: wait, or fail.";
-    word(c"scru.ulidflake_on_overflow", summary, &ON_OVERFLOW, Userset);
+    choice(c"scru.ulidflake_on_overflow", summary, &ON_OVERFLOW, Userset);
     let summary = c"Scope within which the IDs of scru128, ulid, scru160 and gen_uuidv7() are strictly increasing.";
-    word(c"scru.generator_scope", summary, &GENERATOR_SCOPE, Userset);
+    choice(c"scru.generator_scope", summary, &GENERATOR_SCOPE, Userset);
     let summary = c"What scru128, ulid, scru160 and gen_uuidv7() do when the clock has moved back by more than 10 s: start again, or fail.";
-    word(c"scru.on_clock_rollback", summary, &ON_CLOCK_ROLLBACK, Userset);
+    choice(c"scru.on_clock_rollback", summary, &ON_CLOCK_ROLLBACK, Userset);
     let summary = c"Initial value of the counter of a scru160: random bits, or the microsecond.";
-    word(c"scru.scru160_counter", summary, &COUNTER, Sighup);
+    choice(c"scru.scru160_counter", summary, &COUNTER, Sighup);
     let summary = c"Whether an index on an ID serves conditions on its time, and its order.";
     GucRegistry::define_bool_guc(c"scru.enable_time_of_id", summary, c"", &TIME_OF_ID, Userset, flags());
     let summary = c"Version of the library that this session has loaded.";
@@ -109,7 +109,7 @@ fn flags() -> GucFlags {
     GucFlags::from_bits_retain(server::ALLOW_IN_PARALLEL)
 }
 
-fn word<T: GucEnum>(name: &'static CStr, summary: &'static CStr, setting: &'static GucSetting<T>, who: GucContext) {
+fn choice<T: GucEnum>(name: &'static CStr, summary: &'static CStr, setting: &'static GucSetting<T>, who: GucContext) {
     let (check, assign, show) = (None, Some(count_number as _), None);
     // SAFETY: the hook does not panic.
     unsafe { GucRegistry::define_enum_guc_with_hooks(name, summary, c"", setting, who, flags(), check, assign, show) }
@@ -161,6 +161,9 @@ pub fn on_clock_rollback() -> OnClockRollback {
 
 /// What the generator of an ID system takes from the settings. A system without settings of its own has `()`.
 pub trait FromSettings: Copy + Default {
+    /// Returns the setting with the node, or `None` if it is refused. `None` if the system has no such setting.
+    const NODE: Option<fn() -> Option<Deciding>> = None;
+
     /// # Errors
     /// Returns an error (22023) if the node is refused: see [`nodes`].
     fn from_settings() -> Result<Self, Error> {
@@ -169,34 +172,30 @@ pub trait FromSettings: Copy + Default {
 
     /// The setting with the node; `None` if the system has none, or if it is refused.
     fn node() -> Option<Deciding> {
-        None
+        Self::NODE.and_then(|node| node())
     }
 }
 
 impl FromSettings for () {}
 
 impl FromSettings for Scru64Settings {
+    const NODE: Option<fn() -> Option<Deciding>> = Some(|| SCRU64_NODE.deciding());
+
     #[inline]
     fn from_settings() -> Result<Self, Error> {
         Ok(Self { node: SCRU64_NODE.value()? })
     }
-
-    fn node() -> Option<Deciding> {
-        SCRU64_NODE.deciding()
-    }
 }
 
 impl FromSettings for UlidflakeSettings {
+    const NODE: Option<fn() -> Option<Deciding>> = Some(|| ULIDFLAKE_SCALABILITY.deciding());
+
     #[inline]
     fn from_settings() -> Result<Self, Error> {
         let is_error = ON_OVERFLOW.get() == Overflow::Error;
         let on_overflow = if is_error { UlidflakeOverflow::Error } else { UlidflakeOverflow::Wait };
         let entropy_bits = ENTROPY_BITS.get().unsigned_abs();
         Ok(Self { scalability: ULIDFLAKE_SCALABILITY.value()?, entropy_bits, on_overflow })
-    }
-
-    fn node() -> Option<Deciding> {
-        ULIDFLAKE_SCALABILITY.deciding()
     }
 }
 

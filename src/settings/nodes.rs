@@ -12,7 +12,7 @@ use pgrx::datum::Array;
 use pgrx::guc::GucCheckError;
 use pgrx::pg_sys::{GucContext, GucSource, Oid};
 use pgrx::{FromDatum, PgSqlErrorCode as SqlState, pg_guard, pg_sys};
-use scru_ids::{NodeError, Scru64, Scru64Node, SqlId, Ulidflake};
+use scru_ids::{NodeError, Scru64, Scru64Node, SortableId, SqlId, Ulidflake};
 use scru_server::setting_state::{SettingState, Source, Sourced};
 
 use crate::call::error::{Error, sql_error};
@@ -26,7 +26,7 @@ pub static ULIDFLAKE_SCALABILITY: PerProcess<Node<Option<u32>>> =
     PerProcess::new(Node::new(Ulidflake::NODE_SETTING, parse_number));
 
 /// The largest number of a server in ulidflakes. -1 stands for no number.
-pub const MAX_NUMBER: c_int = 31;
+pub const MAX_NUMBER: c_int = Ulidflake::MAX.scalability() as c_int;
 
 /// Whether the server preloaded the library. If so, the settings are defined before a session starts.
 pub static IS_PRELOADED: PerProcess<Cell<bool>> = PerProcess::new(Cell::new(false));

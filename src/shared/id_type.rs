@@ -2,7 +2,8 @@
 
 use core::cell::Cell;
 
-use scru_ids::{Context, GeneratedId, SqlId, Stored};
+use scru_ids::{Context, GeneratedId, Stored};
+use scru_server::mark::LONGEST_TICK_MICROS;
 
 use crate::call::stored::StoredId;
 use crate::settings::FromSettings;
@@ -20,7 +21,7 @@ pub struct Process<T: Type> {
     /// The shared memory; `None` until it is looked up.
     pub memory: Cell<Option<&'static TypeMemory<Atomic<T>>>>,
     /// How the process draws; `None` before the first draw.
-    pub draws: Cell<Option<DrawSettings<T>>>,
+    pub draw_settings: Cell<Option<DrawSettings<T>>>,
 }
 
 /// What the draws of a type in this process have in common until a setting changes.
@@ -36,13 +37,16 @@ pub struct DrawSettings<T: Type> {
 
 impl<T: Type> Process<T> {
     pub const fn new() -> Self {
-        Self { generator: Cell::new(None), memory: Cell::new(None), draws: Cell::new(None) }
+        Self { generator: Cell::new(None), memory: Cell::new(None), draw_settings: Cell::new(None) }
     }
 }
 
 /// Asserts at compile time what the generic functions require of a type.
-pub const fn check<T: SqlId>() {
+pub const fn check<T: Type>() {
     assert!(T::FIELDS.len() <= 4, "symbols.rs exports functions for four fields");
+    assert!(T::NODE_SETTING.is_some() == T::Settings::NODE.is_some(), "settings/mod.rs has the setting with the node");
+    assert!(!T::SERVER_WIDE || size_of::<T::State>() == 8, "not all processors have atomic operations on 128 bits");
+    assert!(T::TICKS.epoch % T::TICKS.micros == 0 && LONGEST_TICK_MICROS % T::TICKS.micros == 0, "marks start ticks");
     assert!(
         T::Stored::BY_VALUE || T::TICKS.max == (1 << 48) - 1 && T::SEQUENCE_BITS as usize + 48 <= 8 * T::Stored::LEN,
         "sort keys and estimates rely on a 48-bit timestamp at the beginning of a type passed by reference"

@@ -15,7 +15,7 @@ use scru_server::protocol::{Carried, Known, Lsn};
 
 use crate::call::error::{Error, sql_error};
 use crate::call::internal_schema;
-use crate::pg::buffer::{LockedPage, Place};
+use crate::pg::buffer::{LockedPage, RecentBuffer};
 use crate::pg::process::PerProcess;
 use crate::pg::{catalog, server};
 use crate::shared::mark_page::{LAST, LOCK_WAIT};
@@ -32,12 +32,12 @@ const fn name(of: Mark) -> &'static CStr {
 #[derive(Clone, Copy)]
 pub struct Kept {
     pub number: Oid,
-    /// Where its page was when it was last read or written.
-    pub place: Option<Place>,
+    /// The buffer that had its page when it was last read or written.
+    pub buffer: Option<RecentBuffer>,
     pub known: Known,
 }
 
-const NOTHING: Kept = Kept { number: Oid::INVALID, place: None, known: Known { era: 0, until: 0, version: 0 } };
+const NOTHING: Kept = Kept { number: Oid::INVALID, buffer: None, known: Known { era: 0, until: 0, version: 0 } };
 
 static KEPT: PerProcess<[Cell<Kept>; 2]> = PerProcess::new([Cell::new(NOTHING), Cell::new(NOTHING)]);
 
@@ -106,7 +106,7 @@ fn with_page<R>(of: Mark, work: impl FnOnce(Relation, &LockedPage) -> R) -> Resu
         let is_permanent = (*(*sequence).rd_rel).relpersistence as u8 == pg_sys::RELPERSISTENCE_PERMANENT;
         let page = is_permanent.then(|| LockedPage::lock(pg_sys::ReadBuffer(sequence, 0), Some(&LOCK_WAIT))).flatten();
         let result = page.map(|page| {
-            kept(of).update(|kept| Kept { place: Some(page.place()), ..kept });
+            kept(of).update(|kept| Kept { buffer: Some(page.recent()), ..kept });
             work(sequence, &page)
         });
         pg_sys::relation_close(sequence, LOCK);

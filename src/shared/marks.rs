@@ -171,7 +171,7 @@ impl Marks for SharedMarks {
     }
 
     fn log(&mut self, of: Mark, time: i64) -> Result<Lsn, Error> {
-        self.page().log(of, time)
+        self.noting_failures(AssertUnwindSafe(|| self.page().log(of, time)))
     }
 
     fn lower_words(&mut self, time: i64) -> Result<(), Error> {
@@ -208,7 +208,7 @@ impl Marks for SharedMarks {
     }
 
     fn has_version(&mut self, of: Mark, version: Lsn) -> Result<bool, Error> {
-        Ok(mark_sequence::kept(of).get().place.is_some_and(|place| place.has_position(version)))
+        Ok(mark_sequence::kept(of).get().buffer.is_some_and(|buffer| buffer.has_position(version)))
     }
 
     fn read_carried(&mut self, of: Mark) -> Result<(Carried, Lsn), Error> {
@@ -232,7 +232,8 @@ impl<T: Type> Access<T> for SharedMarks {
     }
 
     fn context(&self, now: i64) -> Context<T::Settings> {
-        Context { now, ..T::process().draws.get().map(|draws| draws.context).unwrap_or_default() }
+        // Impossible: every draw reads the settings first.
+        Context { now, ..T::process().draw_settings.get().unwrap_or_else(|| unreachable!("no settings")).context }
     }
 
     fn from(&self) -> i64 {

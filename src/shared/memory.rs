@@ -1,8 +1,8 @@
 //! Shared memory. The marks have one part, and each type has its word. Readers have the bounds that processes publish, and the table
 //! of ended transactions.
 //!
-//! If the library is preloaded, the memory is in the main segment. Otherwise the first process that needs it allocates it. The
-//! memory of the horizon is then a dynamic segment.
+//! If the library is preloaded, the memory is in the main segment. Otherwise the first process that needs it allocates it: from
+//! PostgreSQL 17 on, and in any version for the horizon, as a dynamic segment.
 
 use core::cell::Cell;
 use core::ffi::{CStr, c_void};
@@ -21,7 +21,7 @@ use crate::pg::{datum, server, transaction};
 use crate::shared::id_type::Type;
 use crate::shared::state::{Atomic, MarksMemory, SharedWord, TypeMemory};
 
-/// The size of a cache line, in bytes. The server rounds each allocation in the main segment up to it.
+/// What the server takes for the size of a cache line, in bytes. It rounds each allocation in the main segment up to it.
 const CACHE_LINE: usize = 128;
 
 /// The names by which the backends find the shared memory. A change of a layout requires a new version in the name.

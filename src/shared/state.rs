@@ -32,9 +32,9 @@ pub struct MarkMemory {
 #[repr(C, align(64))]
 pub struct TypeMemory<A> {
     pub word: Padded<A>,
-    /// The checksum of the last log message that names the node of the server; 0 if there is none.
+    /// The checksum of the last log message that names the node of the server, plus 1; 0 if there is none.
     pub announced: AtomicU64,
-    /// The log messages that name nodes of databases, as a set of one bit for each.
+    /// The log messages that name nodes of databases, as a set of 64 bits by their checksums.
     pub announced_of_databases: AtomicU64,
     /// 1 if a session of a Citus node has been warned that the node is not set.
     pub warned: AtomicU64,

@@ -1,5 +1,4 @@
-//! The SQL functions of values: text and bytes, prefixes, comparison, hashing, indexes, time, casts, encryption. One file for each
-//! concern, named as in `sql` and `tests`, and generic over the ID types.
+//! The SQL functions of values. One file for each concern, named as in `sql` and `tests`.
 
 pub mod casts;
 pub mod compare;

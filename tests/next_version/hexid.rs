@@ -79,7 +79,7 @@ impl SortableId for HexId {
 }
 
 impl GeneratedId for HexId {
-    /// The last ID, or 0 if there is none.
+    /// The ID that the next one follows; 0 if there is none.
     type State = u128;
     type Settings = ();
 

@@ -112,7 +112,8 @@ def check_layout(name: str) -> None:
 
 
 def bits() -> Picture:
-    picture = Picture("The bits of the five types: time, counter, random bits, node", 310)
+    bottom = 20 + 46 * len(LAYOUTS)
+    picture = Picture("The bits of the types: time, counter, random bits, node", bottom + 60)
     scale, left = 4.5, 120
     for row, (name, fields) in enumerate(LAYOUTS.items()):
         check_layout(name)
@@ -126,7 +127,7 @@ def bits() -> Picture:
         "count": "begins at random, then counts up", "random": "random in each ID",
     }  # fmt: skip
     for number, (kind, label) in enumerate(legend.items()):
-        x, y = (left + 240 * number, 256) if number < 3 else (left + 360 * (number - 3), 282)
+        x, y = (left + 240 * number, bottom + 6) if number < 3 else (left + 360 * (number - 3), bottom + 32)
         picture.box(x, y, 16, 16, kind)
         picture.text(x + 22, y + 13, label, "muted")
     return picture

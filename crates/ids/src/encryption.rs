@@ -52,10 +52,10 @@ pub trait Encryptable: Copy {
 }
 
 macro_rules! encryptable {
-    ($name:ident, $Id:ident, $bytes:literal) => {
+    ($name:ident, $Id:ident) => {
         impl Encryptable for crate::$Id {
             const KIND: &'static str = Self::NAME;
-            const IS_VERSION_4: bool = $bytes == 8;
+            const IS_VERSION_4: bool = <Self as SortableId>::Stored::LEN == 8;
 
             fn to_block(self) -> Option<u128> {
                 let number = self.to_stored().head();
@@ -64,7 +64,7 @@ macro_rules! encryptable {
 
             fn from_block(block: u128) -> Option<Self> {
                 let number = if Self::IS_VERSION_4 { eight_bytes(block)?.into() } else { block };
-                Self::from_be_bytes(&number.to_be_bytes()[16 - $bytes..]).ok()
+                Self::from_be_bytes(&number.to_be_bytes()[16 - <Self as SortableId>::Stored::LEN..]).ok()
             }
         }
     };

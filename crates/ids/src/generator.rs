@@ -43,7 +43,8 @@ pub trait GeneratedId: SortableId {
         if Self::SERVER_WIDE { Self::state_after(tick, rng) } else { Self::State::default() }
     }
 
-    /// Returns the tick of the last ID, or 0 if no ID has been generated. The state has it in the same place as the ID.
+    /// Returns the tick of the last ID, or the one that [`state_after`](Self::state_after) has set; 0 in the default state. The state
+    /// has it in the same place as the ID.
     fn state_tick(state: Self::State) -> u64 {
         (state.into() >> Self::TICKS.shift) as u64
     }
@@ -51,7 +52,8 @@ pub trait GeneratedId: SortableId {
     /// Returns a state from which every generated ID is greater than all IDs of `tick`.
     fn state_after(tick: u64, rng: &mut impl Rng) -> Self::State;
 
-    /// Returns the last ID; `None` if no ID has been generated, or if the state does not contain all fields of the ID.
+    /// Returns the last ID, which was not generated if the state is one of [`state_after`](Self::state_after). `None` in the default
+    /// state, or if the state does not contain all fields of the ID.
     fn last_id(_state: Self::State) -> Option<Self> {
         None
     }
@@ -67,14 +69,14 @@ pub const MAX_ROLLBACK_MICROS: u64 = 10_000_000;
 /// generator waits for it, up to [`MAX_BEHIND_MICROS`]. A generator whose predecessor's state is lost starts this far ahead of
 /// the clock.
 ///
-/// Applies to types with [`SERVER_WIDE`](GeneratedId::SERVER_WIDE). Read the clock after the state. Otherwise, if another process
-/// advances the state in between, the clock seems to have moved back.
+/// Applies to generators of types with [`SERVER_WIDE`](GeneratedId::SERVER_WIDE). Read the clock after the state. Otherwise, if
+/// another process advances the state in between, the clock seems to have moved back.
 pub const MAX_AHEAD_MICROS: i64 = 1_000_000;
 
 /// The maximum distance of the clock behind the tick of the last ID at which a generator waits for the clock: 2 s. At a larger
 /// distance, the clock counts as moved back, and the generator returns [`Refusal::ClockMovedBack`].
 ///
-/// Applies to types with [`SERVER_WIDE`](GeneratedId::SERVER_WIDE).
+/// Applies to generators of types with [`SERVER_WIDE`](GeneratedId::SERVER_WIDE).
 pub const MAX_BEHIND_MICROS: i64 = 2 * MAX_AHEAD_MICROS;
 
 /// The input of a step, besides the state and the random source.

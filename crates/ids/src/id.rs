@@ -24,7 +24,7 @@ pub trait SortableId:
     /// The epoch, the unit, the range and the place of the timestamp.
     #[doc(hidden)]
     const TICKS: Ticks;
-    /// The number of bits directly below the timestamp that a generator increments. The bits below these are random in every ID.
+    /// The number of bits directly below the timestamp with the counter, and the node if any. Those below are random in every ID.
     #[doc(hidden)]
     const SEQUENCE_BITS: u32;
 

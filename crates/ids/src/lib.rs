@@ -89,16 +89,16 @@ macro_rules! core_registry {
     };
 }
 
-/// The only list of the types whose IDs can be encrypted to a UUID: those of 8 and 16 bytes. `encrypted_registry!(each)` invokes
-/// `each!(sql_name, RustName, bytes)` for every one of them.
+/// The types of 8 and 16 bytes, whose IDs can be encrypted to a UUID. `encrypted_registry!(each)` invokes
+/// `each!(sql_name, RustName)` for every one of them.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! encrypted_registry {
     ($each:ident) => {
-        $each!(scru128, Scru128, 16);
-        $each!(scru64, Scru64, 8);
-        $each!(ulid, Ulid, 16);
-        $each!(ulidflake, Ulidflake, 8);
+        $each!(scru128, Scru128);
+        $each!(scru64, Scru64);
+        $each!(ulid, Ulid);
+        $each!(ulidflake, Ulidflake);
     };
 }
 

@@ -239,7 +239,7 @@ impl SortableId for Scru64 {
 
 impl GeneratedId for Scru64 {
     const SERVER_WIDE: bool = true;
-    /// The last ID, or 0 if there is none.
+    /// The ID that the next one follows; 0 if there is none.
     type State = u64;
     type Settings = Scru64Settings;
 

@@ -17,7 +17,7 @@ pub trait SqlId: GeneratedId {
         Some(name) => name,
         None => Self::NAME,
     };
-    /// A one-line description of the type. It is also the COMMENT on the SQL type.
+    /// A one-line description of the type. It is also the COMMENT on a type of the extension.
     const SUMMARY: &'static str;
     /// The fields except the timestamp, most significant first. Released SQL scripts refer to a field by its index: append new
     /// fields, never reorder them.

@@ -89,7 +89,7 @@ impl SortableId for Ulid {
 }
 
 impl GeneratedId for Ulid {
-    /// The last ID, or 0 if there is none.
+    /// The ID that the next one follows; 0 if there is none.
     type State = u128;
     type Settings = ();
 

@@ -184,7 +184,7 @@ impl SortableId for Ulidflake {
 
 impl GeneratedId for Ulidflake {
     const SERVER_WIDE: bool = true;
-    /// The last ID, or 0 if there is none.
+    /// The ID that the next one follows; 0 if there is none.
     type State = u64;
     type Settings = UlidflakeSettings;
 

@@ -107,6 +107,7 @@ fn texts_bytes_and_times_are_exact<T: SortableId>() {
         let stored = T::Stored::from_bytes(&unhex(&valid.bytes)).expect("as many bytes as the type has");
         assert_eq!(T::from_stored(stored), Some(id), "{text}");
         assert_eq!(id.timestamp_micros(), valid.timestamp_micros, "{text}");
+        scru_ids::registry!(|Id| assert!(Id::NAME == T::NAME || Id::parse(text.as_bytes()).is_err(), "{text}"));
     }
 }
 

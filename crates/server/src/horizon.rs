@@ -1,4 +1,4 @@
-//! The horizon: the time below which no further ID can appear in a snapshot. All of its decisions are made here, and the model runs this text.
+//! The horizon: the time below which no further ID can appear in a snapshot. A unit test explores the orders of the accesses.
 //!
 //! Everything is in one measure, microseconds since 1970-01-01 UTC, so that one bound serves the IDs of all types: an ID is never
 //! of an earlier tick than the time from which it was drawn.

@@ -1,5 +1,4 @@
-//! The decisions of the extension as functions without a server. The extension performs their accesses, and the model runs the same
-//! functions.
+//! The decisions of the extension as functions without a server. The extension performs their accesses.
 #![forbid(unsafe_code)]
 
 pub mod draw;

@@ -42,7 +42,7 @@ const MAX_LEAD_MICROS: i64 = 8_700_000;
 const LOW_MICROS: i64 = 350_000;
 
 /// The longest tick of a type, in microseconds. Each of its multiples starts a tick of every type.
-const LONGEST_TICK_MICROS: i64 = 256_000;
+pub const LONGEST_TICK_MICROS: i64 = 256_000;
 
 /// The length of a reservation after the time that it must include. `flush` is the time that a flush takes, in microseconds. The
 /// reservation of draws must outlast the flush of its own record and that of the next one. A reader waits for each flush.

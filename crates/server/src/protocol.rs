@@ -5,7 +5,7 @@
 //! the code without single statements: therefore, an access whose result is not used is a statement.
 //!
 //! The page has the two marks. It changes only under its lock, in the log before any row that it covers. No flush happens under the
-//! lock. The *era* is the number of times that a superuser has changed the marks; 0 before the server has read the page.
+//! lock. The *era* is the number of times that a superuser has changed the marks, plus 1; 0 before the server has read the page.
 
 use crate::mark::{self, Mark};
 

@@ -204,8 +204,8 @@ def test_an_overflow_is_an_error_if_ulidflake_on_overflow_is_error(session):
     with expect.error(
         expect.EXHAUSTED,
         "could not generate a ulidflake: its random part overflows",
-        "There is no greater ID within this millisecond.",
-        "Try again: the next millisecond begins with a new random number.",
+        "There is no greater ID within this tick.",
+        "Try again: the next tick begins with a new random number.",
     ):
         session.draw()
     session.at(0.001)

@@ -8,9 +8,9 @@ from zlib import crc32
 import pytest
 
 import expect
-from idtypes import TYPES
+from idtypes import SCRU64, TYPES
 from marks import HOUR, NODE, WITHOUT_CHECKSUMS, assert_later, create, draw, draw_all
-from server import BINDIR, on_every_version
+from server import BINDIR, give_to_server_user, on_every_version
 
 pytestmark = on_every_version
 
@@ -75,3 +75,16 @@ def test_a_damaged_file_is_an_error(new_server, clock, initdb):
     server.start()
     server.psql("postgres", b"SELECT scru_raise_mark(clock_timestamp())")
     assert_later(before, draw_all(server))
+
+
+def test_a_file_that_is_damaged_after_the_start_is_a_failure(new_server):
+    """The server has read the marks before: there was no file."""
+    server = create(new_server(NODE))
+    assert server.value("SELECT gen_ulid() IS NOT NULL"), "no shared state is required"
+    file = server.data / "global/8672"
+    file.write_bytes(bytes(PAGE))
+    give_to_server_user(file)
+    with expect.error("XX001", INVALID, DETAIL, HINT):
+        draw(server, SCRU64, 1)
+    failure = "SELECT bool_and(details->>'last_failure' IS NOT NULL) FROM scru_generators()"
+    assert server.value(failure), "a failure is known"

@@ -51,7 +51,8 @@ CREATE TABLE mistaken AS SELECT what, text FROM (VALUES
     ('a ulid', '01ARZ3NDEKTSV4RRFFQ69G5FAV'), ('a scru64', '0u375nxqh5cq'), ('a ulidflake', '00CMXB6TAK4SA'),
     ('a scru160', '05TTUP1HNCPNH30VEK64KDQT9BSNU4C4'), ('a scru160 in hexadecimal', '017bdf6431bb33788c1f750c4a375d4af97f1184'),
     ('a date', '2026-11-01'), ('a time', '2026-11-01T00:00:00Z'), ('a word', 'Yesterday'),
-    ('I', 'I1ARZ3NDEKTS_'), ('l', 'l0CMXB6TAK4S_'), ('O', '0O_'), ('a digit', '5'),
+    ('I', 'I1ARZ3NDEKTS_'), ('l', 'l0CMXB6TAK4S_'), ('O', '0O_'),
+    ('O in hexadecimal', '017bdf6431bb33788c1f750c4a375d4af97f118O'), ('a digit', '5'),
     ('a number', '109234829384728374'), ('a negative number', '-5'), ('nothing', ''), ('another character', '?')) AS texts(what, text);
 SELECT * FROM each_type($$
     SELECT what, substr(error, length(without_hint(error)) + 4), error IS NOT DISTINCT FROM soft_error_of(text, '$T')
