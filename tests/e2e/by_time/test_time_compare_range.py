@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import psycopg
 import pytest
 
 import expect
+import page
 
 
 def test_an_error_of_the_server_is_unchanged(new_server):
@@ -23,8 +23,6 @@ def test_an_error_of_the_server_is_unchanged(new_server):
 
 
 # ----------------------------------------------------------------------------------------------- in place of created_at
-
-DOCS = Path(__file__).parents[3] / "docs"
 
 
 @pytest.fixture
@@ -41,16 +39,16 @@ def orders_with_created_at(connection: psycopg.Connection) -> psycopg.Connection
     return connection
 
 
-def rows_of_table(page: str, heading: str) -> list[list[str]]:
+def rows_of_table(name: str, heading: str) -> list[list[str]]:
     """Returns the cells of the first table below a heading, without markup."""
-    section = (DOCS / page).read_text().split(f"\n{heading}\n")[1]
+    section = page.text(name).split(f"\n{heading}\n")[1]
     rows = re.findall(r"^\| (.*) \|$", section.split("\n## ")[0], re.MULTILINE)[1:]
     return [row.split(" | ") for row in rows]
 
 
 def test_expressions_in_place_of_created_at(orders_with_created_at):
     """The expressions of the page return the same as those with the column."""
-    rows = rows_of_table("query-by-time.md", "## In place of created_at")
+    rows = rows_of_table("query-by-time", "## In place of created_at")
     assert len(rows) == 6
     for by_column, by_id in rows:
         found = []
@@ -70,7 +68,7 @@ def test_expressions_in_place_of_created_at(orders_with_created_at):
 
 def test_expressions_without_an_operator(orders_with_created_at):
     """The expressions on the left of the page raise 42883, and those on the right do not."""
-    rows = rows_of_table("errors.md", "## Operators and functions that do not exist")
+    rows = rows_of_table("errors", "## Operators and functions that do not exist")
     assert len(rows) == 8
     wrong, right = ([text for cells in rows for text in re.findall(r"`([^`]*)`", cells[side])] for side in (0, 1))
     for text in wrong:

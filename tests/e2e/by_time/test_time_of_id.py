@@ -82,14 +82,16 @@ def test_estimates_and_plans_are_those_of_the_column(connection):
 def test_a_function_that_the_planner_calls_can_plan_such_a_query(connection):
     """The planner calls functions also between the simplification of a query and the look at its tables."""
     prepare(connection)
-    connection.execute("CREATE VIEW few AS SELECT *, id::timestamptz AS created_at FROM orders WHERE customer_id = 5")
     since = "SELECT max(created_at) - interval '2 hours' FROM with_time"
-    of_sql = "RETURNS timestamptz STABLE SECURITY DEFINER LANGUAGE sql"
-    connection.execute(f"CREATE FUNCTION planned() {of_sql} RETURN ({since})")
-    body = f"BEGIN EXECUTE $q${since}$q$ INTO since; RETURN; END"
-    connection.execute(f"CREATE FUNCTION folded(OUT since timestamptz) IMMUTABLE LANGUAGE plpgsql AS $${body}$$")
-    rows = "RETURNS bigint STABLE LANGUAGE sql RETURN (SELECT count(*) FROM few) % 9"
-    connection.execute(f"CREATE FUNCTION number() {rows}")
+    connection.execute(
+        f"""
+        CREATE VIEW few AS SELECT *, id::timestamptz AS created_at FROM orders WHERE customer_id = 5;
+        CREATE FUNCTION planned() RETURNS timestamptz STABLE SECURITY DEFINER LANGUAGE sql RETURN ({since});
+        CREATE FUNCTION folded(OUT since timestamptz) IMMUTABLE LANGUAGE plpgsql
+            AS $$BEGIN EXECUTE $q${since}$q$ INTO since; RETURN; END$$;
+        CREATE FUNCTION number() RETURNS bigint STABLE LANGUAGE sql RETURN (SELECT count(*) FROM few) % 9
+        """
+    )
     for query in (
         "SELECT * FROM with_time WHERE created_at > planned()",
         "SELECT * FROM with_time WHERE created_at > planned() ORDER BY created_at DESC LIMIT 5",
@@ -100,9 +102,8 @@ def test_a_function_that_the_planner_calls_can_plan_such_a_query(connection):
         """SELECT * FROM with_time WHERE created_at > '2026-11-23 12:00+00'
            AND customer_id = (SELECT customer_id FROM few WHERE created_at > planned() LIMIT 1)""",
     ):
-        plan = [line for (line,) in connection.execute(f"EXPLAIN (COSTS OFF) {query}")]
-        assert any("Index Cond: (" in line and "id >" in line for line in plan), (query, plan)
-        assert not any(node in line for line in plan for node in ("Filter: ((id)", "Seq Scan", "Sort")), (query, plan)
+        plan = explain(connection, query)
+        assert re.search("Index Cond: .*id >", plan) and not re.search(r"Filter: \(\(id\)|Seq Scan|Sort", plan), query
 
 
 PARTITIONS = """
@@ -122,7 +123,6 @@ PARTITIONS = """
 OF_DAYS = {
     "SELECT * FROM days WHERE created_at >= current_date - 2": 5,
     "SELECT * FROM days WHERE created_at >= current_date - interval '2 days'": 5,
-    "SELECT * FROM days WHERE created_at >= (now() AT TIME ZONE 'utc') - interval '2 days'": 5,
     "SELECT * FROM days WHERE created_at >= (SELECT max(day) FROM calendar) AND created_at < 'infinity'::date": 4,
     "EXECUTE since (current_date - 7)": 3,
     "SELECT * FROM days WHERE created_at IN (now() - interval '7 days', now() - interval '9 days')": 2,
@@ -160,7 +160,7 @@ def test_a_session_without_the_extension_and_one_that_drops_it(connection):
         connection.execute("CREATE TABLE t (id scru128 PRIMARY KEY DEFAULT gen_scru128())")
         connection.execute("INSERT INTO t DEFAULT VALUES")
         assert len(connection.execute(query).fetchall()) == 1
-        plan = "".join(line for (line,) in connection.execute(f"EXPLAIN {query}"))
+        plan = explain(connection, query)
         assert "Index Cond: (id >=" in plan
         assert "Sort" not in plan
         connection.execute("DROP EXTENSION scru CASCADE; DROP TABLE t")
@@ -253,27 +253,20 @@ def test_the_instructions_of_planning(new_server, measured):
         # The first to read a row also marks it as visible.
         connection.execute("VACUUM ids, times, batch_ids, batch_times")
     server.stop()
+    # Without and with the hooks, and how much more the second may be: a number, or a share of the first.
     pairs = {
-        "no ID": [(UNRELATED, (ORDERED.format("with_column"),)), (UNRELATED, (LEARN,))],
-        "no ID, in order": [(IN_ORDER, (ORDERED.format("with_column"),)), (IN_ORDER, (LEARN,))],
-        "an ID": [(BY_ID, (LEARN, OFF)), (BY_ID, (LEARN,))],
-        "a view": [(BY_TIME.format(table), (LEARN,)) for table in ("with_column", "with_time")],
-        "one time": [(of_times(form, table, 1), (LEARN,)) for form, table in OF_TIMES],
-        "ten times": [(of_times(form, table, 10), (LEARN,)) for form, table in OF_TIMES],
-        "a view by the clock": [(BY_CLOCK.format(table), (LEARN,)) for table in ("with_column", "with_time")],
+        "no ID": ([(UNRELATED, (ORDERED.format("with_column"),)), (UNRELATED, (LEARN,))], 200, 0),
+        "no ID, in order": ([(IN_ORDER, (ORDERED.format("with_column"),)), (IN_ORDER, (LEARN,))], 200, 0),
+        "an ID": ([(BY_ID, (LEARN, OFF)), (BY_ID, (LEARN,))], 0, 0.03),
+        "a view": ([(BY_TIME.format(table), (LEARN,)) for table in ("with_column", "with_time")], 0, 0.2),
+        "one time": ([(of_times(form, table, 1), (LEARN,)) for form, table in OF_TIMES], 0, 0.3),
+        "ten times": ([(of_times(form, table, 10), (LEARN,)) for form, table in OF_TIMES], 0, 0.3),
+        "a view by the clock": ([(BY_CLOCK.format(table), (LEARN,)) for table in ("with_column", "with_time")], 0, 0.2),
     }
-    found = {}
-    for name, pair in pairs.items():
-        found[name] = [instructions(server, query, *before) for query, before in pair]
-        measured("instructions of planning {}: {:.0f}, with the hooks {:.0f}".format(name, *found[name]))
-    more = {name: with_hooks - without for name, (without, with_hooks) in found.items()}
-    assert more["no ID"] <= 200
-    assert more["no ID, in order"] <= 200
-    assert more["an ID"] <= 0.03 * found["an ID"][0]
-    for name in "a view", "a view by the clock":
-        assert more[name] <= 0.2 * found[name][0]
-    for name in "one time", "ten times":
-        assert more[name] <= 0.3 * found[name][0]
+    for name, (pair, most, share) in pairs.items():
+        without, with_hooks = (instructions(server, query, *before) for query, before in pair)
+        measured(f"instructions of planning {name}: {without:.0f}, with the hooks {with_hooks:.0f}")
+        assert with_hooks - without <= most + share * without, name
     for rows in "", "batch_":
         of_both = (f"ANALYZE {rows}{of}" for of in ("times", "ids"))
         of_time, of_id = (instructions(server, query, function="analyze_rel") for query in of_both)

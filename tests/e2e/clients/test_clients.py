@@ -18,6 +18,7 @@ from clients import INSTALLED, PACKAGE, PROGRAMS, ROOT, block, copy, node, pytho
 from clients import run as run_in
 from clients import server as server  # a fixture
 from idtypes import SCRU128
+from migration import Run, blocks
 from plans import explain
 from programs import missing
 from server import on_the_oldest
@@ -198,6 +199,26 @@ def test_library(database, tmp_path, program):
         made = column(connection, "SELECT id FROM orders WHERE note = 'made'")
     expected = {"made": made, **WRITES} if made else READS
     assert "found" in found and found == {name: expected[name] for name in found}
+
+
+CREATED_AT = """
+    DROP TABLE IF EXISTS orders;
+    CREATE TABLE orders (id scru128 PRIMARY KEY DEFAULT gen_scru128(), note text,
+        created_at timestamptz NOT NULL DEFAULT clock_timestamp());
+    INSERT INTO orders (note) VALUES ('old')
+"""
+
+
+@on_one_version
+def test_a_program_runs_on_the_table_and_on_the_view(database, tmp_path):
+    """On a column `created_at` that the database fills, and on the view that replaces the table."""
+    with database.connect() as connection:
+        for is_view in False, True:
+            connection.execute(CREATED_AT)
+            if is_view:
+                Run(connection)(blocks("Without created_at")[1])
+            found = run(tmp_path, database, "created_at.py")
+            assert found == {"since": ["three", "two", "one"], "latest": ["three", "two"], "left": ["changed", "old"]}
 
 
 # What the macros of Grafana, and the filters and groups of Metabase and Superset, become in SQL.

@@ -100,8 +100,7 @@ def test_the_queries_of_a_server_and_its_standby(primary, new_server, clock):
 
 
 def test_the_statements_of_the_page(primary):
-    """Who holds the horizon: the time since the first ID of an open transaction, in its database only, and not on a
-    standby."""
+    """Who holds the horizon since the first ID of a transaction, in its database only, and not on a standby."""
     reason, nodes, holders = page.all_blocks("alerts")
     none = {"datname": "postgres", "holders": 0, "held_seconds": 0.0, "mark_ahead_seconds": None}
     assert scrape(primary, "scru_horizon") == [none]

@@ -1,7 +1,4 @@
-"""pgBackRest and Barman, from Debian: a server restored by them continues above the marks of its rows.
-
-The backup is taken under load. The restored server has a clock that is behind.
-"""
+"""A server restored by pgBackRest or Barman, from a backup under load, continues above the marks of its rows."""
 
 from __future__ import annotations
 

@@ -7,24 +7,14 @@ from __future__ import annotations
 
 import pytest
 
-from idtypes import SCRU64, SERVER_WIDE, ULIDFLAKE, IdType
-from marks import HOUR, NODE, assert_behind_mark, assert_later, create, draw_all
+from idtypes import SCRU64, ULIDFLAKE, IdType
+from marks import HOUR, NODE, assert_all_behind_mark, assert_later, create, draw, draw_all
 from migration import blocks
 from server import Server, give_to_server_user
 
-TABLES = {"orders": "scru128", "invoices": "scru64", "logs": "scru160", "flakes": "ulidflake"}
+TABLES = {"orders": "scru128", "invoices": "scru64", "logs": "scru160"}
 # The node in the file of each type, as a 1 and the bits of the node.
 NODES = {SCRU64: 1 << 20 | 5, ULIDFLAKE: 1 << 5 | 7}
-
-
-def of_flakes(block: str) -> str:
-    """Returns a block of the page with a statement for the table with ulidflake after each one for that with scru64."""
-    lines = []
-    for line in block.splitlines():
-        lines.append(line)
-        if "invoices" in line:
-            lines.append(line.replace("invoices", "flakes").replace("scru64", "ulidflake"))
-    return "\n".join(lines)
 
 
 def leave_files(server: Server, form: str, last: dict[IdType, int]) -> None:
@@ -56,14 +46,12 @@ def test_the_recipe_repeats_no_id(new_server, clock, form):
         for table, t in TABLES.items():
             connection.execute(f"CREATE TABLE {table} (id {t} PRIMARY KEY DEFAULT gen_{t}(), n integer)")
             connection.execute(f"INSERT INTO {table} (n) SELECT n FROM generate_series(1, 20) AS n")
-
         contents = {table: f"SELECT n, id::text FROM {table}" for table in TABLES}
         before = {table: connection.execute(query).fetchall() for table, query in contents.items()}
-        given_out = {SCRU64: before["invoices"], ULIDFLAKE: before["flakes"]}
-        given_out = draw_all(server) if form else {t: [id_ for _, id_ in old] for t, old in given_out.items()}
-        connection.execute(of_flakes(out))
+        given_out = draw_all(server) if form else {SCRU64: [id_ for _, id_ in before["invoices"]]}
+        connection.execute(out)
         types = [connection.execute(f"SELECT pg_typeof(id)::text FROM {table}").fetchone()[0] for table in TABLES]
-        assert types == ["uuid", "bigint", "bytea", "bigint"]
+        assert types == ["uuid", "bigint", "bytea"]
     server.stop()
     if form:
         leave_files(server, form, {id_type: id_type.value(max(ids)) for id_type, ids in given_out.items()})
@@ -72,12 +60,11 @@ def test_the_recipe_repeats_no_id(new_server, clock, form):
     clock.shift(0)
     server.start()
     with server.connect() as connection:
-        connection.execute(of_flakes(back))
+        connection.execute(back)
         assert {table: connection.execute(query).fetchall() for table, query in contents.items()} == before
-    for id_type in SERVER_WIDE:
-        assert_behind_mark(server, id_type, HOUR)
+    assert_all_behind_mark(server, HOUR)
     clock.shift(HOUR)
-    assert_later(given_out, draw_all(server))
+    assert_later(given_out, {id_type: draw(server, id_type) for id_type in given_out})
     with server.connect() as connection:
         for table in TABLES:
             connection.execute(f"INSERT INTO {table} (n) VALUES (21)")

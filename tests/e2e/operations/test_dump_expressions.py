@@ -1,6 +1,5 @@
-"""Expressions that a dump names without the schema of their operators. Those of IDs are restored, because they are in
-pg_catalog. The exception are rows that mix an ID with a value of another extension: sql/contrib/mixed_rows.sql finds
-them."""
+"""Expressions that a dump names without the schema of their operators. Those of IDs are restored, except rows that mix
+an ID with a value of another extension: sql/contrib/mixed_rows.sql finds them."""
 
 from __future__ import annotations
 
@@ -50,8 +49,7 @@ def create(connection: psycopg.Connection, home: str, is_owner: bool = False) ->
 
 
 def contents(server: Server, dbname: str) -> list[str]:
-    """Returns the definitions and the rows of a database, without what differs between databases and parentheses, of
-    which a restored BETWEEN has fewer."""
+    """Returns the definitions and the rows of a database, without parentheses: a restored BETWEEN has fewer."""
     lines = re.sub("[()]", "", server.pg_dump(dbname).decode()).splitlines()
     return [line for line in lines if not line.startswith(("\\restrict", "\\unrestrict", "SELECT pg_catalog.setval"))]
 

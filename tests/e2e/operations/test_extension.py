@@ -1,18 +1,21 @@
-"""The extension as a whole: who can create it, its schema, and what DROP EXTENSION leaves.
-
-Security: attacks by an ordinary user on a database with the extension.
-"""
+"""The extension as a whole: who can create it, its schema, what DROP EXTENSION leaves, and attacks by a user."""
 
 from __future__ import annotations
+
+import re
+import subprocess
 
 import psycopg
 import pytest
 
 import catalog
 import expect
+import orders
 from idtypes import SCRU64, SCRU128, TYPES
+from marks import create
 from plans import explain
-from server import on_every_version
+from programs import needs, path_of
+from server import long, on_every_version
 
 pytestmark = on_every_version
 
@@ -49,19 +52,11 @@ def test_drop_leaves_nothing_and_spares_columns_in_use(new_database):
 
 
 def test_the_places_of_the_members(new_database):
-    """Operators are found without a search path. The schema is chosen once."""
+    """Operators are in pg_catalog. The schema is chosen once."""
     with new_database(extension=False).connect() as connection:
         connection.execute("CREATE SCHEMA ids; CREATE EXTENSION scru SCHEMA ids; CREATE SCHEMA other")
         places = f"SELECT DISTINCT (pg_identify_object(classid, objid, 0)).schema FROM ({catalog.members()}) AS members"
         assert {place for (place,) in connection.execute(places)} == {None, "ids", "pg_catalog", "scru_internal"}
-        # Operators exist without the search path, also for a role that may not use the schema of their functions.
-        connection.execute("CREATE ROLE stranger; REVOKE USAGE ON SCHEMA ids, scru_internal FROM PUBLIC")
-        connection.execute("CREATE TABLE orders AS SELECT ids.gen_scru128() AS id; GRANT SELECT ON orders TO stranger")
-        connection.execute("REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA ids FROM PUBLIC; SET ROLE stranger")
-        connection.execute("SET search_path = ''")
-        query = "SELECT id = id AND id < now() + interval '1 min' AND id IS NOT DISTINCT FROM id FROM public.orders"
-        assert connection.execute(query).fetchone() == (True,)
-        connection.execute("RESET ROLE; DROP OWNED BY stranger; DROP ROLE stranger")
         with pytest.raises(psycopg.errors.FeatureNotSupported, match='extension "scru" does not support SET SCHEMA'):
             connection.execute("ALTER EXTENSION scru SET SCHEMA other")
 
@@ -90,9 +85,6 @@ def test_an_existing_schema_is_not_adopted(new_database, plain_user):
 
 
 RAISE = "LANGUAGE plpgsql AS 'BEGIN RAISE ''called''; END'"
-
-
-# ----------------------------------------------------------------------------------- attacks on installation and update
 
 
 def test_a_database_owner_creates_it_but_changes_no_member(new_database, plain_user):
@@ -129,8 +121,7 @@ def test_a_database_owner_creates_it_but_changes_no_member(new_database, plain_u
 @pytest.mark.parametrize("system", [SCRU64, SCRU128, "uuidv7"], ids=str)
 @pytest.mark.parametrize("revoked", ["lt", "le", "ge", "gt", "bounds"])
 def test_a_query_calls_no_function_that_the_user_may_not_execute(connection, plain_user, system, revoked):
-    """The planner puts the bounds of a condition on time, and comparisons of IDs, in its place only if the user may
-    execute their functions, and those of the negators. Otherwise the operator remains, and returns the same rows."""
+    """The planner replaces a condition on time only by functions that the user may execute, with their negators."""
     connection.execute("CREATE EXTENSION scru_uuidv7")
     t = "uuid" if system == "uuidv7" else system.name
     connection.execute(
@@ -174,3 +165,22 @@ def test_a_query_calls_no_function_that_the_user_may_not_execute(connection, pla
             assert connection.execute(joined).rowcount == 0
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         connection.execute(f"SELECT {call} FROM heap")
+
+
+@long
+@needs("sqlsmith")
+def test_random_queries_crash_nothing(new_server):
+    """Those of sqlsmith call functions and operators with any values. An internal error of the server is not ours."""
+    server = create(new_server({"log_error_verbosity": "verbose", "statement_timeout": "2s"}))
+    with server.connect() as connection:
+        connection.execute("CREATE ROLE smith LOGIN")
+        for id_type in TYPES:
+            orders.create(connection, id_type, rows=100)
+            connection.execute(f"GRANT USAGE ON SCHEMA {id_type} TO smith")
+            connection.execute(f"GRANT ALL ON ALL TABLES IN SCHEMA {id_type} TO smith")
+    address = f"--target=host={server.directory} dbname=postgres user=smith"
+    command = [path_of("sqlsmith"), address, "--exclude-catalog", "--max-queries=5000"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, server.crashes()) == (0, []), done.stderr[-2000:]
+    log = server.log_text()
+    assert "scru" in log and not re.findall(r"(?: XX\d{3}: .*\n(?:(?!.*ERROR: ).*\n)*?.*LOCATION: .*\.rs:\d+)", log)

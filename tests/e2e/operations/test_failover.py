@@ -1,7 +1,7 @@
 """Failover with Patroni: clients insert rows while the leader of three servers crashes, and during a switchover.
 
-The cluster is on loopback: servers, each with its own Patroni, and one etcd. Patroni and etcd are Debian's. The lease
-of the leader is so long that it never expires on a slow machine: the test ends it after a crash.
+The cluster is on loopback: servers, each with its own Patroni, and one etcd. The lease of the leader is so long that it
+never expires on a slow machine: the test ends it after a crash.
 """
 
 from __future__ import annotations
@@ -110,8 +110,7 @@ class Cluster:
     # ---------------------------------------------------------------------------------------------------------- members
 
     def start(self, environment: dict[str, str] | None = None) -> Member:
-        """Starts another member. The first initializes the cluster, and the others copy it. The environment is that of
-        the server, not of Patroni."""
+        """Starts another member, a copy of the first, with an environment for the server and not for Patroni."""
         if not self.members:
             self._etcd.wait_until_it_listens(self._etcd_port)
         name = f"member{len(self.members) + 1}"

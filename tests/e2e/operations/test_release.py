@@ -1,8 +1,5 @@
 """What a released version promises later ones.
 
-Its files are frozen, updates from it end like a fresh installation, and the new library works with its SQL, its shared
-memory and its sessions.
-
 `make release` freezes a version. tools/lib/next-version.sh runs these tests in a copy of the tree whose version is the
 next one, so that they have a released version in any case. RELEASED_LIBRARIES names its directory with the libraries of
 the released versions, VERSION/scru.so.
@@ -42,8 +39,7 @@ each_earlier_release = pytest.mark.parametrize("version", [version for version i
 
 
 def test_what_was_released_is_frozen():
-    """The files of released versions, and the upgrade scripts between them, never change: databases exist that were
-    created with them."""
+    """Databases exist that were created with the files of released versions, and the upgrade scripts between them."""
     sums = dict(reversed(line.split()) for line in (SQL / "released/SHA256SUMS").read_text().splitlines())
     present = {f"./released/{path.name}" for path in (SQL / "released").iterdir()} - {"./released/SHA256SUMS"}
     assert {name for name in sums if name.startswith("./released/")} == present
@@ -114,8 +110,7 @@ def update(connection: psycopg.Connection) -> None:
 
 @each_earlier_release
 def test_an_update_ends_like_a_fresh_installation(new_database, version):
-    """All members of the extensions have the same properties and comments after an update as after an installation. No
-    released member is dropped or replaced, because views, functions and programs of users name it."""
+    """With all properties and comments. No released member is dropped or replaced: views and programs name it."""
     with new_database(extension=False).connect() as updated, new_database().connect() as fresh:
         for extension in EXTENSIONS[1:]:
             fresh.execute(f"CREATE EXTENSION {extension}")
@@ -232,10 +227,7 @@ def draw_at_once(old: list[psycopg.Connection], new: list[psycopg.Connection], i
 @each_earlier_release
 def test_sessions_of_two_libraries_share_their_state(clock, version):
     """IDs generated in turns are increasing, concurrent ones are unique, also during the update, and none is repeated
-    after a crash. Rows stay as they are.
-
-    Sessions that have loaded the old library cannot update the extension. The query of the page lists them.
-    """
+    after a crash. Sessions that have loaded the old library cannot update the extension, and a query lists them."""
     with UpgradedServer(version, clock.environment, "") as server, ExitStack() as stack:
         old = [stack.enter_context(server.session()) for _ in range(2)]
         types = create(old[0], version)
@@ -281,8 +273,7 @@ def test_sessions_of_two_libraries_share_their_state(clock, version):
 
 @each_earlier_release
 def test_a_server_keeps_the_library_that_it_has_preloaded(clock, version):
-    """The update requires a restart, after which IDs continue above the mark of the old library, also if the clock is
-    behind."""
+    """The update requires a restart, after which IDs continue above the mark of the old library."""
     with UpgradedServer(version, clock.environment, "scru") as server:
         with server.session() as connection:
             types = create(connection, version)

@@ -1,6 +1,5 @@
-"""Physical replication to a standby that is promoted, logical replication, and the output plugins of logical decoding,
-for change data capture. test_several_servers.py has servers that both write.
-"""
+"""Physical and logical replication, and the output plugins of logical decoding. Servers that both write are in
+test_several_servers.py."""
 
 from __future__ import annotations
 
@@ -13,13 +12,14 @@ import pytest
 import expect
 import orders
 from idtypes import SCRU64, SCRU128, TYPES, IdType, each_form
-from marks import assert_later, create, insert
+from marks import HOUR, NODE, assert_all_behind_mark, assert_later, create, draw_all, insert
 from programs import needs
 from server import MAJOR, Server, on_every_version, since, wait_until
 
 pytestmark = on_every_version
 # One passed by value, one by reference.
 FORMS = [SCRU64, SCRU128]
+SYNCHRONIZED = "SELECT bool_and(srsubstate = 'r') FROM pg_subscription_rel"
 
 
 def prepare(connection: psycopg.Connection, rows: int = 300) -> None:
@@ -87,8 +87,7 @@ def test_a_subscriber_has_all_rows(new_server, binary):
         address = f"host={publisher.directory} user=postgres dbname=postgres"
         options = f"binary = {binary}, streaming = {'parallel' if MAJOR >= 16 else 'true'}"
         here.execute(f"CREATE SUBSCRIPTION all_ CONNECTION '{address}' PUBLICATION everything WITH ({options})")
-        synchronized = "SELECT bool_and(srsubstate = 'r') FROM pg_subscription_rel"
-        wait_until(lambda: here.execute(synchronized).fetchone()[0], "the initial copy is complete")
+        wait_until(lambda: here.execute(SYNCHRONIZED).fetchone()[0], "the initial copy is complete")
         contents = write(there)
         [(written,)] = there.execute("SELECT pg_current_wal_insert_lsn()::text")
         applied = f"SELECT count(*) > 0 AND bool_and(replay_lsn >= '{written}') FROM pg_stat_replication"
@@ -139,6 +138,23 @@ def test_a_subscriber_continues_with_a_promoted_standby(new_server, clock):
             wait_for({id_type: before[id_type] + after[id_type] for id_type in TYPES})
 
 
+@since(19, "publications of all sequences")
+def test_a_subscription_to_all_sequences_carries_the_mark(new_server, clock):
+    """The clock of the subscriber is behind: it draws nothing below what the publisher has drawn."""
+    publisher = create(new_server({**NODE, "wal_level": "logical"}))
+    subscriber = create(new_server(NODE, clock.environment))
+    before = draw_all(publisher)
+    clock.shift(-HOUR)
+    with publisher.connect() as there, subscriber.connect() as here:
+        there.execute("CREATE PUBLICATION everything FOR ALL SEQUENCES")
+        address = f"host={publisher.directory} user=postgres dbname=postgres"
+        here.execute(f"CREATE SUBSCRIPTION everything CONNECTION '{address}' PUBLICATION everything")
+        wait_until(lambda: here.execute(SYNCHRONIZED).fetchone()[0], "the sequences are copied")
+    assert_all_behind_mark(subscriber, HOUR)
+    clock.shift(0)
+    assert_later(before, draw_all(subscriber))
+
+
 # ------------------------------------------------------------------------------------------------------- output plugins
 
 
@@ -158,11 +174,6 @@ def value(kind: bytes, content: bytes) -> bytes:
     return kind + struct.pack("!I", len(content)) + content
 
 
-def field(number: int, content: bytes) -> bytes:
-    """Returns a field in the encoding of Protocol Buffers."""
-    return bytes([number << 3 | 2, len(content)]) + content
-
-
 PGOUTPUT = ", 'proto_version', '1', 'publication_names', 'orders', 'binary', '{}'"
 
 
@@ -177,29 +188,27 @@ PGOUTPUT = ", 'proto_version', '1', 'publication_names', 'orders', 'binary', '{}
     ],
 )
 def test_an_output_plugin_sends_what_the_page_says(connection, id_type, plugin, options):
-    """The type's name, and the ID as its text, or as its bytes if the consumer of pgoutput requests binary. A row is
-    inserted, updated and deleted. wal2json repeats the key in an update."""
+    """The type's name, and the ID as text, or as bytes if the consumer of pgoutput requests binary."""
     t = id_type.name
     connection.execute(f"CREATE TABLE orders (id {t} PRIMARY KEY DEFAULT {id_type.generator}, ids {t}[])")
     connection.execute("CREATE PUBLICATION orders FOR TABLE orders")
     connection.execute("SELECT pg_create_logical_replication_slot('changes', %s)", [plugin])
     [id_] = connection.execute("INSERT INTO orders VALUES (DEFAULT) RETURNING id::text").fetchone()
-    for change in "UPDATE orders SET ids = ARRAY[id, NULL]", "DELETE FROM orders":
-        connection.execute(change)
+    connection.execute("UPDATE orders SET ids = ARRAY[id, NULL]")
+    connection.execute("DELETE FROM orders")
     query = "SELECT string_agg(data, '') FROM pg_logical_slot_get_binary_changes('changes', NULL, NULL{})"
     [sent] = connection.execute(query.format(options)).fetchone()
     connection.execute("SELECT pg_drop_replication_slot('changes')")
     [oid] = connection.execute(f"SELECT '{t}'::regtype::oid::int").fetchone()
     array = f"{{{id_},NULL}}"
     if plugin == "wal2json":
+        # An update repeats the key.
         column = '{{"name":"{}","type":"{}","value":"{}"}}'
-        expected = {column.format("id", t, id_): 4, column.format("ids", f"{t}[]", array): 1}
-        expected = {form.encode(): number for form, number in expected.items()}
+        expected = {column.format("id", t, id_).encode(): 4, column.format("ids", f"{t}[]", array).encode(): 1}
     elif plugin == "decoderbufs":
-        name, datum_bytes = 1, 9
-        expected = {field(datum_bytes, id_.encode()): 3, field(datum_bytes, array.encode()): 1}
-        # A deletion has no names of types.
-        expected |= {field(name, of.encode()): 2 for of in (t, f"{t}[]")}
+        # Fields in the encoding of Protocol Buffers: a number and a length. A deletion has no names of types.
+        expected = {b"\x4a%c%b" % (len(text), text.encode()): number for text, number in ((id_, 3), (array, 1))}
+        expected |= {b"\x0a%c%b" % (len(name), name.encode()): 2 for name in (t, f"{t}[]")}
     else:
         expected = {value(b"t", id_.encode()): 3, value(b"t", array.encode()): 1}
         if "true" in options:

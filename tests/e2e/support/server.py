@@ -78,12 +78,10 @@ MAJOR = major_of(PG_CONFIG)
 # The programs of an older server that has the extension, or those of this server.
 OLD_BINDIR = bindir_of(os.environ.get("OLD_PG_CONFIG", PG_CONFIG))
 
-
 MAJORS = [
     int(major) for major in re.findall(r"^pg(\d+) = ", (Path(__file__).parents[3] / "Cargo.toml").read_text(), re.M)
 ]
 """The supported major versions."""
-
 
 since = pytest.mark.since
 """A mark `since(17, "what")` for tests of a feature that older servers do not have."""
@@ -97,7 +95,6 @@ version that introduced its feature.
 
 on_every_version = pytest.mark.on_every_version
 """A mark for tests of what depends on the version, or whose promise is worth a run on each."""
-
 
 on_the_oldest = pytest.mark.on_the_oldest
 """A mark `on_the_oldest("why", 18)` for tests that `make test-all` runs on the oldest version, and on 18 only.
@@ -282,7 +279,8 @@ class Server:
         self.generation += 1
         settings = {**self.settings, "tests.generation": str(self.generation)}
         path = self.data / "tests.conf"
-        path.write_text("".join(f"{name} = {quoted(value)}\n" for name, value in settings.items()))
+        escaped = {name: str(value).replace("'", "''") for name, value in settings.items()}
+        path.write_text("".join(f"{name} = '{value}'\n" for name, value in escaped.items()))
         give_to_server_user(path)
 
     # ------------------------------------------------------------------------------------------------------ connections
@@ -422,11 +420,6 @@ def give_to_server_user(path: Path) -> None:
     if SERVER_USER is not None:
         user = pwd.getpwnam(SERVER_USER)
         os.chown(path, user.pw_uid, user.pw_gid)
-
-
-def quoted(value: str) -> str:
-    """Returns a value as a string of postgresql.conf."""
-    return "'" + str(value).replace("'", "''") + "'"
 
 
 def children_of(pid: int) -> Iterator[int]:
