@@ -228,7 +228,6 @@ impl<'p> Table<'p> {
 
     /// `E = ANY (array)` of a few elements as an OR: an index on IDs takes two bounds for each.
     fn any(&self, node: NodeRef<'p>) -> Option<NodeRef<'p>> {
-        const FEW: usize = 16;
         let any = node.cast::<ScalarArrayOpExpr>().filter(|any| any.useOr)?;
         // SAFETY: arguments are nodes.
         let &[time, array] = unsafe { Nodes::new(any.args) }.as_slice() else { return None };
@@ -328,7 +327,10 @@ pub fn as_id<'p>(id: NodeRef<'p>, function: &TimeOfId) -> NodeRef<'p> {
     unsafe { NodeRef::new(pg_sys::makeRelabelType(id.as_ptr(), type_, -1, Oid::INVALID, implicit)).unwrap_or(id) }
 }
 
-/// The elements of an array of times; `None` if one is NULL, or if they are unknown.
+/// The longest array of times whose elements become conditions.
+const FEW: usize = 16;
+
+/// The elements of an array of times; `None` if one is NULL, or if they are unknown. A constant array has a few.
 fn elements(array: NodeRef) -> Option<Nodes> {
     if let Some(array) = array.cast::<ArrayExpr>().filter(|array| !array.multidims) {
         // SAFETY: elements are expressions.
@@ -339,8 +341,8 @@ fn elements(array: NodeRef) -> Option<Nodes> {
     let (type_, values) = unsafe {
         (pg_sys::get_element_type(array.consttype), Array::<Datum>::from_datum(array.constvalue, array.constisnull)?)
     };
-    let has_null = values.iter().any(|value| value.is_none());
-    (!has_null).then(|| list(values.iter().flatten().map(|value| expression::constant(type_, value.value() as i64))))
+    let is_usable = values.len() <= FEW && values.iter().all(|value| value.is_some());
+    is_usable.then(|| list(values.iter().flatten().map(|value| expression::constant(type_, value.value() as i64))))
 }
 
 /// A time as a timestamptz; `None` for another type. A date or a timestamp is first held within limits beyond which no ID has a time:
