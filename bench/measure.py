@@ -18,7 +18,7 @@ import psycopg
 from bench import candidates, workloads
 from bench.candidates import Candidate, rotated
 from bench.results import NAMED, WHOLE, Results
-from bench.server import IN_MEMORY, ON_DISK, Server, machine, timed
+from bench.server import SETTINGS, Server, machine, timed
 from bench.workloads import Workload
 
 DRAWN = 10_000
@@ -34,12 +34,6 @@ class Mode:
     rounds: int = 5
     scales: dict[int, int] = field(default_factory=lambda: {1_000_000: 5, 10_000_000: 3})
     """The number of rounds by number of rows."""
-    batch: int = 500_000
-    batches: int = 20
-    growth_rounds: int = 2
-    growth_seconds: float = 180
-    """Time limit in seconds for the growth of a candidate's table."""
-    memory_mb: int = 512
     clients: tuple[int, ...] = (1, 2, 4, 8, 16)
     client_rounds: int = 3
     seconds: int = 2
@@ -47,12 +41,9 @@ class Mode:
 
 MODES = {
     "full": Mode(),
-    "short": Mode(
-        rows=100_000, rounds=3, scales={100_000: 3}, batch=200_000, batches=10, growth_rounds=1, growth_seconds=20,
-        memory_mb=192, clients=(1, 4, 16), client_rounds=2, seconds=1,
-    ),
+    "short": Mode(rows=100_000, rounds=3, scales={100_000: 3}, clients=(1, 4, 16), client_rounds=2, seconds=1),
     "long": Mode(scales={100_000_000: 1}),
-}  # fmt: skip
+}
 Read = Callable[[psycopg.Connection, list[str], int], dict[str, float]]
 
 
@@ -136,19 +127,14 @@ class Run:
         self.began = time.monotonic()
         load = round(os.getloadavg()[0], 1)
         about = {"mode": name, "date": date.today().isoformat(), "load": load, **machine(), **asdict(self.mode)}
-        self.results = Results({**about, "in_memory": IN_MEMORY, "on_disk": ON_DISK})
+        self.results = Results({**about, "settings": SETTINGS})
 
     def run(self) -> Results:
-        """Measures on one server in memory, and on one with default settings."""
-        with Server("bench", IN_MEMORY) as self.server:
+        """Measures the suites on one server."""
+        with Server("bench", SETTINGS) as self.server:
             self.results.about |= self.server.about
             for suite in self.suites:
-                if suite != "growth":
-                    getattr(self, suite)()
-        if "growth" in self.suites:
-            with Server("disk", ON_DISK, self.mode.memory_mb) as self.server:
-                self.growth()
-                self.results.about |= self.server.about
+                getattr(self, suite)()
         self.results.about["minutes"] = round((time.monotonic() - self.began) / 60, 1)
         return self.results
 
@@ -252,22 +238,6 @@ class Run:
         """Yields each number of clients with each candidate. The order of the candidates changes with each round."""
         for turn in self.sessions(suite, self.mode.client_rounds):
             yield from product(self.mode.clients, rotated(self.available(group), turn))
-
-    def growth(self) -> None:
-        """Measures the growth of a table beyond the server's memory, in batches, up to the time limit."""
-        batch, statement = self.mode.batch, workloads.INSERT.statement.format(rows=self.mode.batch)
-        for turn in self.sessions("larger than memory", self.mode.growth_rounds):
-            for candidate in rotated(self.available(candidates.GROWTH), turn):
-                self.session.execute(workloads.INSERT.before, candidate)
-                deadline = time.monotonic() + self.mode.growth_seconds
-                for rows in range(batch, batch * self.mode.batches + 1, batch):
-                    costs = read_costs(self.session.connection, [statement], batch)
-                    costs["rows/s"] = batch / costs["ms"] * 1000
-                    for unit in "rows/s", "WAL bytes":
-                        self.results.add("growth", "growth", rows, unit, candidate.key, costs[unit])
-                    if time.monotonic() > deadline:
-                        break
-                self.session.execute(workloads.INSERT.after, candidate)
 
     def available(self, group: list[Candidate]) -> list[Candidate]:
         return candidates.available(group, self.results.about["major"])

@@ -133,13 +133,6 @@ def clients(data: pd.DataFrame) -> str:
     return "\n".join(table(part.rename(columns={"x": "clients"}), ["unit", "clients"], plain) for part in rates)
 
 
-def growth(data: pd.DataFrame) -> str:
-    """Returns the table of rates of a growing table, at about five of its sizes."""
-    steps = pick(data, "growth", "rows/s", "WAL bytes").rename(columns={"x": "rows"})
-    sizes = sorted(steps.rows.unique())[:: max(1, steps.rows.nunique() // 5)]
-    return table(steps[steps.rows.isin(sizes)], ["unit", "rows"], plain)
-
-
 def created_at(data: pd.DataFrame) -> str:
     """Returns the table of sizes and estimates with and without created_at."""
     chosen = pick(data, "created_at", "bytes", "estimated rows", "rows", "pages")
@@ -169,7 +162,6 @@ BLOCKS: dict[str, tuple[Callable[..., str], set[str], str]] = {
     "generate": (to("uuid", "generate", "processor ms"), {"generate"}, TO_UUID),
     "encryption": (to("uuid", "encryption", "processor ms"), {"encryption"}, TO_UUID),
     "scale": (scale, {"scale", "time"}, TO_BIGINT_AT),
-    "growth": (growth, {"growth"}, f"Of rows/s, higher is better; of WAL bytes for a row, {LOWER}."),
     "clients": (clients, {"inserts", "draws"}, "Higher is better."),
     "time": (time, {"time"}, f"{LOWER.capitalize()}."),
 }
@@ -208,9 +200,8 @@ def plan(results: Results) -> str:
 def page(results: Results) -> str:
     """Returns the page of a run, with the tables whose suites it has measured."""
     about = results.about
-    limit = f"{about['memory_mb']} MB" if about.get("memory_is_limited") else "none"
     notes = f"{about['cpu']}, {about['date']}, load average {about['load']} before the run."
-    head = f"{where(results)}, {notes} Memory limit in growth: {limit}. [What the tables show](../performance.md)."
+    head = f"{where(results)}, {notes} [What the tables show](../performance.md)."
     shown = [(name, table, caption) for name, (table, suites, caption) in BLOCKS.items() if suites <= results.suites]
     parts = [f"\n## {name.capitalize()}\n\n{caption}\n\n{table(frame(results))}" for name, table, caption in shown]
     return f"# {results.name}\n\n{head}\n" + "".join(parts) + plans(results)

@@ -9,7 +9,7 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs" / "bench"
 SCRATCH = ROOT / "target" / "bench"
 # The suites of a run that names none, and those that have results of their own.
-WHOLE = ("events", "types", "scale", "clients", "growth")
+WHOLE = ("events", "types", "scale", "clients")
 NAMED = ("created_at", "generate", "encryption")
 
 

@@ -7,35 +7,29 @@ import re
 import shutil
 import subprocess
 import time
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 
 import psycopg
 
 SCRIPT = Path(__file__).parent.parent / "tools" / "server.sh"
 DATABASE = "bench"
-CGROUPS = Path("/sys/fs/cgroup")
 
 # With these settings, the work of one backend is measured: no disk waits, no autovacuum, no parallel workers.
-IN_MEMORY = (
+SETTINGS = (
     "shared_buffers=2GB work_mem=1GB maintenance_work_mem=1GB fsync=off synchronous_commit=off max_wal_size=16GB"
     " checkpoint_timeout=1d wal_recycle=off wal_init_zero=off autovacuum=off jit=off"
     " max_parallel_workers_per_gather=0 max_parallel_maintenance_workers=0 synchronize_seqscans=off"
 )
-# PostgreSQL's defaults, except that autovacuum and JIT are off, because their work varies between runs.
-ON_DISK = "shared_buffers=128MB fsync=on synchronous_commit=on full_page_writes=on autovacuum=off jit=off"
 
 
 class Server:
     """A server in its own directory, which is removed when the `with` block ends."""
 
-    def __init__(self, name: str, settings: str, memory_mb: int = 0):
+    def __init__(self, name: str, settings: str):
         self.name = name
         self.settings = settings
-        self.memory_mb = memory_mb
         self.about: dict[str, object] = {}
-        # cgroup v2 has a single hierarchy. cgroup v1 has one for each controller.
-        self.cgroup = (CGROUPS if (CGROUPS / "cgroup.controllers").exists() else CGROUPS / "memory") / f"scru-{name}"
 
     def __enter__(self) -> Server:
         command = [SCRIPT, "start", self.name, *self.settings.split()]
@@ -50,8 +44,6 @@ class Server:
     def __exit__(self, *_: object) -> None:
         subprocess.run([SCRIPT, "stop", self.name], check=True, stderr=subprocess.DEVNULL)
         shutil.rmtree(self.directory)
-        with suppress(OSError):
-            self.cgroup.rmdir()
 
     def make_database(self) -> None:
         """Creates the database with the extension and the objects that the candidates need."""
@@ -64,24 +56,8 @@ class Server:
             self.about = {"version": version, "major": int(version[:2])}
 
     def restart(self) -> None:
-        """Restarts the server, which ends all sessions and empties shared buffers. Applies the memory limit, if any."""
+        """Restarts the server, which ends all sessions and empties shared buffers."""
         subprocess.run([SCRIPT, "restart", self.name], check=True, stderr=subprocess.DEVNULL)
-        if self.memory_mb:
-            self.about["memory_is_limited"] = self.limit_memory()
-
-    def limit_memory(self) -> bool:
-        """Limits the memory of the server's processes and page cache. Returns false if the system rejects the limit."""
-        try:
-            self.cgroup.mkdir(exist_ok=True)
-            limits = (self.cgroup / "memory.max", self.cgroup / "memory.limit_in_bytes")
-            next(filter(Path.exists, limits)).write_text(str(self.memory_mb << 20))
-            pid = (self.directory / "data/postmaster.pid").read_text().split()[0]
-            for process in [pid, *Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]:
-                with suppress(ProcessLookupError):
-                    (self.cgroup / "cgroup.procs").write_text(process)
-        except (OSError, StopIteration):
-            return False
-        return True
 
     def connect(self, database: str = DATABASE) -> psycopg.Connection:
         """Returns a connection in autocommit mode. In the benchmark database, first loads the library."""
