@@ -157,10 +157,6 @@ class Run:
         tables = ("keyed", "shuffled", "texts")
         self.measure("types", candidates.TYPES, workloads.TYPES, workloads.PREPARE_TYPES, tables)
 
-    def generate(self) -> None:
-        """Measures the generation of 16-byte IDs."""
-        self.measure("generate", candidates.GENERATE, {"generate": workloads.TYPES["generate"]})
-
     def encryption(self) -> None:
         """Measures the encryption of IDs, and the forms of docs/encryption.md."""
         self.measure("encryption", candidates.ENCRYPTION, workloads.ENCRYPTION, workloads.PREPARE_ENCRYPTION, ("ids",))

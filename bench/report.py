@@ -159,7 +159,6 @@ BLOCKS: dict[str, tuple[Callable[..., str], set[str], str]] = {
     "summary": (summary, {"events", "scale", "time"}, f"{TO_BIGINT_AT} –: not measured."),
     "events": (to("bigint_at", "events", *COSTS, rows="unit"), {"events"}, f"{TO_BIGINT_AT} Per inserted row."),
     "types": (types, {"types"}, f"CPU time; `uuid` v4 = 1, and `bigint` = 1 below; {LOWER}."),
-    "generate": (to("uuid", "generate", "processor ms"), {"generate"}, TO_UUID),
     "encryption": (to("uuid", "encryption", "processor ms"), {"encryption"}, TO_UUID),
     "scale": (scale, {"scale", "time"}, TO_BIGINT_AT),
     "clients": (clients, {"inserts", "draws"}, "Higher is better."),

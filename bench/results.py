@@ -10,7 +10,7 @@ DOCS = ROOT / "docs" / "bench"
 SCRATCH = ROOT / "target" / "bench"
 # The suites of a run that names none, and those that have results of their own.
 WHOLE = ("events", "types", "scale", "clients")
-NAMED = ("created_at", "generate", "encryption")
+NAMED = ("created_at", "encryption")
 
 
 class Results:
