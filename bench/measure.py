@@ -188,9 +188,6 @@ class Run:
                         self.results.add("created_at", "last_hour", self.mode.rows, unit, candidate.key, value)
                     newest = explain(self.session.connection, self.session.fill_in(workloads.NEWEST, candidate))
                     self.results.add("created_at", "newest", self.mode.rows, "pages", candidate.key, pages(newest))
-                    statement = f"EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF) {since}"
-                    lines = [f"{statement};", *(line for (line,) in self.session.connection.execute(statement))]
-                    self.results.about.setdefault("plans", {})[candidate.key] = lines
         self.planning()
 
     def planning(self) -> None:

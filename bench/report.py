@@ -173,14 +173,14 @@ def where(results: Results) -> str:
 
 
 def rendered(all_results: list[Results]) -> str:
-    """Returns the README with its blocks rendered from the first results that have their suites: plan, table, links."""
+    """Returns the README with its blocks rendered from the first results that have their suites: table, links."""
 
     def fill(found: re.Match[str]) -> str:
         block, suites, caption = BLOCKS[found[2]]
         results = next(results for results in all_results if suites <= results.suites)
         link = (DOCS / results.name).relative_to(ROOT)
         links = f"[Table]({link}.md#{found[2]}), [results]({link}.json):\n{where(results)}.\n"
-        return f"{found[1]}{plan(results)}\n{caption}\n\n{narrow(block(frame(results)))}\n{links}{found[3]}"
+        return f"{found[1]}\n{caption}\n\n{narrow(block(frame(results)))}\n{links}{found[3]}"
 
     return BLOCK.sub(fill, README.read_text())
 
@@ -190,12 +190,6 @@ def narrow(markdown: str) -> str:
     return re.sub(r" {2,}\|", " |", re.sub(r"-{3,}", "--", markdown))
 
 
-def plan(results: Results) -> str:
-    """Returns the query and the plan without created_at, or an empty string if the run has none."""
-    lines = results.about.get("plans", {}).get("scru128")
-    return "\n```text\n" + "\n".join([lines[0], "", *lines[1:]]) + "\n```\n" if lines else ""
-
-
 def page(results: Results) -> str:
     """Returns the page of a run, with the tables whose suites it has measured."""
     about = results.about
@@ -203,13 +197,7 @@ def page(results: Results) -> str:
     head = f"{where(results)}, {notes} [What the tables show](../performance.md)."
     shown = [(name, table, caption) for name, (table, suites, caption) in BLOCKS.items() if suites <= results.suites]
     parts = [f"\n## {name.capitalize()}\n\n{caption}\n\n{table(frame(results))}" for name, table, caption in shown]
-    return f"# {results.name}\n\n{head}\n" + "".join(parts) + plans(results)
-
-
-def plans(results: Results) -> str:
-    """Returns the section of the plans of a run, or an empty string if it has none."""
-    found = ["```\n" + "\n".join(lines) + "\n```\n" for lines in results.about.get("plans", {}).values()]
-    return "\n## Plans\n\n" + "\n".join(found) if found else ""
+    return f"# {results.name}\n\n{head}\n" + "".join(parts)
 
 
 def render() -> None:
