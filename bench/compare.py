@@ -14,7 +14,8 @@ from statistics import median, quantiles
 import psycopg
 
 from bench.candidates import SCRU64, SCRU128, SCRU160, ULID, ULIDFLAKE
-from bench.measure import Session
+from bench.measure import execute, measure
+from bench.server import connect
 from bench.workloads import INSERT, PREPARE_TYPES, TYPES
 
 WORKLOADS = {"insert": INSERT, **TYPES}
@@ -22,20 +23,19 @@ CANDIDATES = (SCRU128, ULID, SCRU160, SCRU64, ULIDFLAKE)
 ROUNDS_OF_TABLES = 3
 
 
-def prepared(directory: str, rows: int) -> Session:
+def prepared(directory: Path, rows: int) -> psycopg.Connection:
     """Returns a session with new tables, whose IDs differ between the two servers but are in the same order."""
-    connection = psycopg.connect(host=directory, port=5432, dbname="postgres", autocommit=True, prepare_threshold=None)
+    connection = connect(directory, "postgres")
     connection.execute("DROP EXTENSION IF EXISTS scru CASCADE; CREATE EXTENSION scru")
-    session = Session(connection, Path(directory))
     for candidate in CANDIDATES:
         connection.execute(f"DROP SCHEMA IF EXISTS {candidate.key} CASCADE")
-        session.execute(PREPARE_TYPES, candidate, rows=rows)
-    return session
+        execute(connection, candidate, *PREPARE_TYPES, rows=rows)
+    return connection
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="make bench-compare", description=__doc__)
-    parser.add_argument("directories", nargs=2)
+    parser.add_argument("directories", type=Path, nargs=2)
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--rows", type=int, default=200_000)
     parser.add_argument("--only", choices=WORKLOADS, nargs="+", default=list(WORKLOADS))
@@ -50,8 +50,9 @@ def main() -> None:
             for candidate in (*CANDIDATES, None):
                 # The control compares the base with itself.
                 first, second = (base, base) if candidate is None else (base, new) if number % 2 else (new, base)
-                times = [s.measure(WORKLOADS[name], candidate or SCRU128, arguments.rows) for s in (first, second)]
-                ratio = times[1]["processor ms"] / times[0]["processor ms"]
+                workload, key = WORKLOADS[name], candidate or SCRU128
+                times = [measure(session, workload, key, arguments.rows)["processor ms"] for session in (first, second)]
+                ratio = times[1] / times[0]
                 label = f"{name} {candidate.label if candidate else 'control'}"
                 ratios.setdefault(label, []).append(1 / ratio if first is new else ratio)
     print(f"{'this tree to the base':24} median  quartiles, {arguments.rounds} rounds")

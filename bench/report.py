@@ -7,12 +7,21 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from bench.candidates import EIGHT_BYTES, LABELS, SIXTEEN
+from bench.candidates import EIGHT_BYTES, LABELS
 from bench.results import DOCS, ROOT, SCRATCH, Results, saved
 from bench.workloads import TITLES
 
 BLOCK = re.compile(r"(<!-- bench: (\w+) -->\n).*?(<!-- bench end -->)", re.DOTALL)
 README = ROOT / "README.md"
+# The rows of a table of the README: a cost, with its suite, unit and workload.
+SUMMARY = (
+    ("insert a row", "events", "processor ms", "events"),
+    ("bytes on disk", "events", "bytes", "events"),
+    ("bytes of WAL", "events", "WAL bytes", "events"),
+    ("look up by key", "scale", "processor ms", "look_up"),
+    ("read the last hour", "scale", "ms", "last_hour"),
+    ("delete the oldest day", "scale", "processor ms", "retention"),
+)
 # Bytes, text, whether keys are ordered by time, and whether a key can be guessed from others of its millisecond. If
 # not, the number of its random bits that the others do not reveal.
 KEYS = {
@@ -85,66 +94,38 @@ def keys(data: pd.DataFrame) -> str:
 
 def summary(data: pd.DataFrame) -> str:
     """Returns a table of the README: costs with each key, as ratios to bigint with created_at."""
-    chosen = {
-        "insert a row": pick(data, "events", "processor ms"),
-        "bytes on disk": pick(data, "events", "bytes"),
-        "bytes of WAL": pick(data, "events", "WAL bytes"),
-    }
-    sized = {
-        "look up by key": ("scale", "processor ms", "look_up"),
-        "read the last hour": ("time", "ms", "last_hour"),
-        "delete the oldest day": ("scale", "processor ms", "retention"),
-    }
-    for what, (suite, unit, workload) in sized.items():
-        found = largest(pick(data, suite, unit, workload=workload))
-        chosen[f"{what}, {found.x.max() / 1e6:g}M rows"] = found
-    parts = pd.concat(largest(ratios(part, "bigint_at")).assign(workload=what) for what, part in chosen.items())
-    shown = ["uuid_at", "uuidv7_at", "uuidv7", "bigint", "scru128", "scru64"]
-    return table(parts[parts.candidate.isin(shown)], ["workload"], with_spread)
+    shown = ["bigint_at", "uuid_at", "uuidv7_at", "uuidv7", "bigint", "scru128", "scru64"]
+    parts = []
+    for what, suite, unit, workload in SUMMARY:
+        costs = largest(pick(data[data.candidate.isin(shown)], suite, unit, workload=workload))
+        size = f", {costs.x.max() / 1e6:g}M rows" if suite != "events" else ""
+        parts.append(ratios(costs, "bigint_at").assign(workload=what + size))
+    return table(pd.concat(parts), ["workload"], with_spread)
 
 
 def types(data: pd.DataFrame) -> str:
     """Returns the tables of the types, as ratios to bigint for types of 8 bytes, and to uuid for the others."""
     times = pick(data, "types", "processor ms")
-    sixteen = times[times.candidate.isin([candidate.key for candidate in SIXTEEN])]
-    eight = times[times.candidate.isin(["bigint", *EIGHT_BYTES])]
-    tables = (
-        table(ratios(part, base), ["workload"], with_spread) for part, base in ((sixteen, "uuid"), (eight, "bigint"))
-    )
-    return "\n".join(tables)
+    has_eight = times.candidate.isin(["bigint", *EIGHT_BYTES])
+    parts = (ratios(times[~has_eight], "uuid"), ratios(times[has_eight], "bigint"))
+    return "\n".join(table(part, ["workload"], with_spread) for part in parts)
 
 
 def scale(data: pd.DataFrame) -> str:
     """Returns the table of ratios by table size."""
-    times = pd.concat([pick(data, "scale", "processor ms"), pick(data, "time", "ms", workload="last_hour")])
+    times = pd.concat([pick(data, "scale", "processor ms"), pick(data, "scale", "ms", workload="last_hour")])
     return table(ratios(times, "bigint_at").rename(columns={"x": "rows"}), ["workload", "rows"], with_spread)
 
 
-def time(data: pd.DataFrame) -> str:
-    """Returns the table of queries by time, in the largest tables."""
-    return table(largest(pick(data, "time", "ms", "planning ms", "pages")), ["workload", "unit"], plain)
-
-
 def clients(data: pd.DataFrame) -> str:
-    """Returns the tables of rates by number of clients. One client that inserts, which older results have, measures how
-    fast an idle processor wakes up for each message."""
-    inserts = pick(data, "inserts", "rows/s")
-    rates = (inserts[inserts.x > 1], pick(data, "draws", "IDs/s"))
+    """Returns the tables of rates by number of clients."""
+    rates = (pick(data, "inserts", "rows/s"), pick(data, "draws", "IDs/s"))
     return "\n".join(table(part.rename(columns={"x": "clients"}), ["unit", "clients"], plain) for part in rates)
 
 
-def growth(data: pd.DataFrame) -> str:
-    """Returns the table of rates of a growing table, at about five of its sizes."""
-    steps = pick(data, "growth", "rows/s", "WAL bytes").rename(columns={"x": "rows"})
-    sizes = sorted(steps.rows.unique())[:: max(1, steps.rows.nunique() // 5)]
-    return table(steps[steps.rows.isin(sizes)], ["unit", "rows"], plain)
-
-
-def created_at(data: pd.DataFrame) -> str:
-    """Returns the table of sizes and estimates with and without created_at."""
-    chosen = pick(data, "created_at", "bytes", "estimated rows", "rows", "pages")
-    chosen = chosen.replace({"workload": {"last_hour": "last hour"}})
-    return table(chosen, ["workload", "unit"], plain)
+def values(suite: str, *units: str) -> Callable[..., str]:
+    """Returns a function that renders the values of a suite, in the largest tables."""
+    return lambda data: table(largest(pick(data, suite, *units)), ["workload", "unit"], plain)
 
 
 def to(base: str, suite: str, *units: str, rows: str = "workload", transposed: bool = True) -> Callable[..., str]:
@@ -153,25 +134,25 @@ def to(base: str, suite: str, *units: str, rows: str = "workload", transposed: b
 
 
 LOWER = "lower is better"
-TO_BIGINT = f"CPU time; `bigint` identity = 1, {LOWER}."
-planning = to("scru128_at", "planning", "planning µs", transposed=False)
-COSTS = ("processor ms", "bytes", "WAL bytes")
-TO_UUID = f"CPU time; `gen_random_uuid()` = 1, {LOWER}."
 TO_BIGINT_AT = f"`bigint` with `created_at` and its index = 1; {LOWER}."
+TO_UUID = f"CPU time; `gen_random_uuid()` = 1, {LOWER}."
+OF_CREATED_AT = f"Bytes and pages, of which {LOWER}; rows of the last hour."
+OF_PLANNING = f"Planning time; `scru128 + created_at` = 1, {LOWER}."
+created_at = values("created_at", "bytes", "estimated rows", "rows", "pages")
+planning = to("scru128_at", "planning", "planning µs", transposed=False)
+events = to("bigint_at", "events", "processor ms", "bytes", "WAL bytes", rows="unit")
 # The function that renders each block, the suites that it shows, and what its numbers are.
 BLOCKS: dict[str, tuple[Callable[..., str], set[str], str]] = {
-    "created_at": (created_at, {"created_at"}, f"Bytes and pages, of which {LOWER}; rows of the last hour."),
-    "planning": (planning, {"planning"}, f"Planning time; `scru128 + created_at` = 1, {LOWER}."),
-    "keys": (keys, {"types"}, TO_BIGINT),
-    "summary": (summary, {"events", "scale", "time"}, f"{TO_BIGINT_AT} –: not measured."),
-    "events": (to("bigint_at", "events", *COSTS, rows="unit"), {"events"}, f"{TO_BIGINT_AT} Per inserted row."),
+    "created_at": (created_at, {"created_at"}, OF_CREATED_AT),
+    "planning": (planning, {"planning"}, OF_PLANNING),
+    "keys": (keys, {"types"}, f"CPU time; `bigint` identity = 1, {LOWER}."),
+    "summary": (summary, {"events", "scale"}, f"{TO_BIGINT_AT} –: not measured."),
+    "events": (events, {"events"}, f"{TO_BIGINT_AT} Per inserted row."),
     "types": (types, {"types"}, f"CPU time; `uuid` v4 = 1, and `bigint` = 1 below; {LOWER}."),
-    "generate": (to("uuid", "generate", "processor ms"), {"generate"}, TO_UUID),
     "encryption": (to("uuid", "encryption", "processor ms"), {"encryption"}, TO_UUID),
-    "scale": (scale, {"scale", "time"}, TO_BIGINT_AT),
-    "growth": (growth, {"growth"}, f"Of rows/s, higher is better; of WAL bytes for a row, {LOWER}."),
+    "scale": (scale, {"scale"}, TO_BIGINT_AT),
     "clients": (clients, {"inserts", "draws"}, "Higher is better."),
-    "time": (time, {"time"}, f"{LOWER.capitalize()}."),
+    "time": (values("scale", "ms", "planning ms", "pages"), {"scale"}, f"{LOWER.capitalize()}."),
 }
 
 
@@ -181,45 +162,35 @@ def where(results: Results) -> str:
     return f"PostgreSQL {about['version'].split()[0]}, {about['cores']} cores"
 
 
+def tables(results: Results) -> dict[str, str]:
+    """Returns the caption and the table of each block whose suites the run has measured."""
+    data = frame(results)
+    chosen = ((name, *block) for name, block in BLOCKS.items() if block[1] <= {*data.suite})
+    return {name: f"{caption}\n\n{render_block(data)}" for name, render_block, _, caption in chosen}
+
+
 def rendered(all_results: list[Results]) -> str:
-    """Returns the README with its blocks rendered from the first results that have their suites: plan, table, links."""
+    """Returns the README with its blocks rendered from the first results that have their suites: table, links."""
+    shown = {name: (of, text) for of in reversed(all_results) for name, text in tables(of).items()}
 
     def fill(found: re.Match[str]) -> str:
-        block, suites, caption = BLOCKS[found[2]]
-        results = next(results for results in all_results if suites <= results.suites)
+        start, name, end = found.groups()
+        results, text = shown[name]
         link = (DOCS / results.name).relative_to(ROOT)
-        links = f"[Table]({link}.md#{found[2]}), [results]({link}.json):\n{where(results)}.\n"
-        return f"{found[1]}{plan(results)}\n{caption}\n\n{narrow(block(frame(results)))}\n{links}{found[3]}"
+        links = f"[Table]({link}.md#{name}), [results]({link}.json):\n{where(results)}.\n"
+        # Without the spaces and dashes that align the columns, which would make the lines long.
+        narrow = re.sub(r" {2,}\|", " |", re.sub(r"-{3,}", "--", text))
+        return f"{start}\n{narrow}\n{links}{end}"
 
     return BLOCK.sub(fill, README.read_text())
-
-
-def narrow(markdown: str) -> str:
-    """Returns a table without the spaces and dashes that align its columns, which would make its lines long."""
-    return re.sub(r" {2,}\|", " |", re.sub(r"-{3,}", "--", markdown))
-
-
-def plan(results: Results) -> str:
-    """Returns the query and the plan without created_at, or an empty string if the run has none."""
-    lines = results.about.get("plans", {}).get("scru128")
-    return "\n```text\n" + "\n".join([lines[0], "", *lines[1:]]) + "\n```\n" if lines else ""
 
 
 def page(results: Results) -> str:
     """Returns the page of a run, with the tables whose suites it has measured."""
     about = results.about
-    limit = f"{about['memory_mb']} MB" if about.get("memory_is_limited") else "none"
     notes = f"{about['cpu']}, {about['date']}, load average {about['load']} before the run."
-    head = f"{where(results)}, {notes} Memory limit in growth: {limit}. [What the tables show](../performance.md)."
-    shown = [(name, table, caption) for name, (table, suites, caption) in BLOCKS.items() if suites <= results.suites]
-    parts = [f"\n## {name.capitalize()}\n\n{caption}\n\n{table(frame(results))}" for name, table, caption in shown]
-    return f"# {results.name}\n\n{head}\n" + "".join(parts) + plans(results)
-
-
-def plans(results: Results) -> str:
-    """Returns the section of the plans of a run, or an empty string if it has none."""
-    found = ["```\n" + "\n".join(lines) + "\n```\n" for lines in results.about.get("plans", {}).values()]
-    return "\n## Plans\n\n" + "\n".join(found) if found else ""
+    head = f"# {results.name}\n\n{where(results)}, {notes} [What the tables show](../performance.md).\n"
+    return head + "".join(f"\n## {name.capitalize()}\n\n{table}" for name, table in tables(results).items())
 
 
 def render() -> None:

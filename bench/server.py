@@ -1,133 +1,50 @@
-"""The private servers of the benchmark, which tools/server.sh starts and stops, and the machine's properties."""
+"""The private server of the benchmark, which tools/server.sh starts and stops, and its sessions."""
 
 from __future__ import annotations
 
-import os
-import re
 import shutil
 import subprocess
-import time
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
 
 SCRIPT = Path(__file__).parent.parent / "tools" / "server.sh"
 DATABASE = "bench"
-CGROUPS = Path("/sys/fs/cgroup")
-
 # With these settings, the work of one backend is measured: no disk waits, no autovacuum, no parallel workers.
-IN_MEMORY = (
+SETTINGS = (
     "shared_buffers=2GB work_mem=1GB maintenance_work_mem=1GB fsync=off synchronous_commit=off max_wal_size=16GB"
     " checkpoint_timeout=1d wal_recycle=off wal_init_zero=off autovacuum=off jit=off"
     " max_parallel_workers_per_gather=0 max_parallel_maintenance_workers=0 synchronize_seqscans=off"
 )
-# PostgreSQL's defaults, except that autovacuum and JIT are off, because their work varies between runs.
-ON_DISK = "shared_buffers=128MB fsync=on synchronous_commit=on full_page_writes=on autovacuum=off jit=off"
 
 
-class Server:
-    """A server in its own directory, which is removed when the `with` block ends."""
-
-    def __init__(self, name: str, settings: str, memory_mb: int = 0):
-        self.name = name
-        self.settings = settings
-        self.memory_mb = memory_mb
-        self.about: dict[str, object] = {}
-        # cgroup v2 has a single hierarchy. cgroup v1 has one for each controller.
-        self.cgroup = (CGROUPS if (CGROUPS / "cgroup.controllers").exists() else CGROUPS / "memory") / f"scru-{name}"
-
-    def __enter__(self) -> Server:
-        command = [SCRIPT, "start", self.name, *self.settings.split()]
-        started = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-        self.directory = Path(started.stdout.splitlines()[-1])
-        with ExitStack() as stack:
-            stack.push(self)
-            self.make_database()
-            stack.pop_all()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        subprocess.run([SCRIPT, "stop", self.name], check=True, stderr=subprocess.DEVNULL)
-        shutil.rmtree(self.directory)
-        with suppress(OSError):
-            self.cgroup.rmdir()
-
-    def make_database(self) -> None:
-        """Creates the database with the extension and the objects that the candidates need."""
-        with self.connect("postgres") as connection:
+@contextmanager
+def running() -> Iterator[Path]:
+    """Starts a server with the objects that the candidates need. Yields its directory, which is removed at the end."""
+    printed = subprocess.check_output([SCRIPT, "start", "bench", *SETTINGS.split()], text=True)
+    directory = Path(printed.splitlines()[-1])
+    try:
+        with connect(directory, "postgres") as connection:
             connection.execute(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
             connection.execute(f"CREATE DATABASE {DATABASE}")
-        with self.connect() as connection:
+        with connect(directory) as connection:
             connection.execute("CREATE EXTENSION scru_uuidv7 CASCADE; CREATE SEQUENCE numbers")
-            version = connection.info.parameter_status("server_version")
-            self.about = {"version": version, "major": int(version[:2])}
-
-    def restart(self) -> None:
-        """Restarts the server, which ends all sessions and empties shared buffers. Applies the memory limit, if any."""
-        subprocess.run([SCRIPT, "restart", self.name], check=True, stderr=subprocess.DEVNULL)
-        if self.memory_mb:
-            self.about["memory_is_limited"] = self.limit_memory()
-
-    def limit_memory(self) -> bool:
-        """Limits the memory of the server's processes and page cache. Returns false if the system rejects the limit."""
-        try:
-            self.cgroup.mkdir(exist_ok=True)
-            limits = (self.cgroup / "memory.max", self.cgroup / "memory.limit_in_bytes")
-            next(filter(Path.exists, limits)).write_text(str(self.memory_mb << 20))
-            pid = (self.directory / "data/postmaster.pid").read_text().split()[0]
-            for process in [pid, *Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]:
-                with suppress(ProcessLookupError):
-                    (self.cgroup / "cgroup.procs").write_text(process)
-        except (OSError, StopIteration):
-            return False
-        return True
-
-    def connect(self, database: str = DATABASE) -> psycopg.Connection:
-        """Returns a connection in autocommit mode. In the benchmark database, first loads the library."""
-        address = {"host": str(self.directory), "port": 5432, "dbname": database}
-        connection = psycopg.connect(**address, autocommit=True, prepare_threshold=None)
-        if database == DATABASE:
-            connection.execute("LOAD 'scru'")
-        return connection
-
-    def pgbench(self, script: str, clients: int, seconds: float, options: str) -> float:
-        """Runs pgbench and returns the transactions per second."""
-        path = self.directory / "script.sql"
-        path.write_text(script)
-        bindir = subprocess.check_output([os.environ["PG_CONFIG"], "--bindir"], text=True).strip()
-        jobs = min(clients, os.cpu_count() or 1)
-        command = [f"{bindir}/pgbench", "--no-vacuum", "--protocol=prepared", f"--file={path}", f"--time={seconds}"]
-        environment = {"PGHOST": str(self.directory), "PGPORT": "5432", "PGOPTIONS": options, "LC_ALL": "C"}
-        output = subprocess.run(
-            [*command, f"--client={clients}", f"--jobs={jobs}", DATABASE],
-            env={**os.environ, **environment}, check=True, capture_output=True, text=True,
-        ).stdout  # fmt: skip
-        return float(re.search(r"^tps = ([\d.]+)", output, re.MULTILINE)[1])
+        yield directory
+    finally:
+        subprocess.run([SCRIPT, "stop", "bench"], check=True, stderr=subprocess.DEVNULL)
+        shutil.rmtree(directory)
 
 
-def processor_time(pid: int) -> int:
-    """Returns the processor time of a session's process in nanoseconds, from the clock of clock_getcpuclockid(3).
-
-    Waits until the process sleeps: the clock of a running one can be late by the time between two ticks of the kernel.
-    """
-    status = Path(f"/proc/{pid}/stat")
-    while status.read_text().rpartition(") ")[2][0] != "S":
-        time.sleep(0)
-    return time.clock_gettime_ns(~pid << 3 | 2)
+def restart() -> None:
+    """Restarts the server, which ends all sessions and empties shared buffers."""
+    subprocess.run([SCRIPT, "restart", "bench"], check=True, stderr=subprocess.DEVNULL)
 
 
-def timed(connection: psycopg.Connection, *statements: str) -> tuple[float, float]:
-    """Executes statements and returns the backend's processor time and the elapsed time, in milliseconds."""
-    pid = connection.info.backend_pid
-    processor, clock = processor_time(pid), time.perf_counter_ns()
-    for statement in statements:
-        connection.execute(statement)
-    elapsed = time.perf_counter_ns() - clock
-    return (processor_time(pid) - processor) / 1e6, elapsed / 1e6
-
-
-def machine() -> dict[str, object]:
-    """Returns the processor model and the number of cores."""
-    model = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    return {"cpu": model[1] if model else os.uname().machine, "cores": os.cpu_count()}
+def connect(directory: Path, database: str = DATABASE) -> psycopg.Connection:
+    """Returns a connection in autocommit mode that has loaded the library."""
+    address = {"host": str(directory), "port": 5432, "dbname": database}
+    connection = psycopg.connect(**address, autocommit=True, prepare_threshold=None)
+    connection.execute("LOAD 'scru'")
+    return connection

@@ -99,8 +99,8 @@ look_for_servers() {
 }
 
 look_for_report() {
-    need 'pandas and tabulate' 'python3-pandas python3-tabulate' \
-        has_python_modules pandas tabulate
+    need 'pandas, tabulate and psycopg 3' 'python3-pandas python3-tabulate python3-psycopg' \
+        has_python_modules pandas tabulate psycopg
 }
 
 look_for_packages() {

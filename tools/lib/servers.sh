@@ -169,7 +169,6 @@ enter() {
     bind() { mkdir -p "$1" "$DIRECTORY$2" && mount --bind "$1" "$DIRECTORY$2"; }
     mount -t proc proc "$DIRECTORY/proc"
     mount --rbind /dev "$DIRECTORY/dev"
-    # The benchmark limits a server's memory with a control group.
     mount --rbind /sys "$DIRECTORY/sys"
     rm -rf "$target/tmp" && mkdir -p "$target/tmp" && chmod 1777 "$target/tmp"
     bind "$target/tmp" /tmp

@@ -14,7 +14,7 @@ from statistics import median
 import psycopg
 import pytest
 
-from bench.server import processor_time
+from bench.reads import processor_time
 from plans import estimate, explain
 
 # ---------------------------------------------------------------------------------- docs/uuid-and-bigint-columns.md
