@@ -163,6 +163,8 @@ def test_a_mark_is_set_back_in_each_database(new_server, clock):
     for dbname in dbnames:
         restore(source, target, "custom", dbname)
     assert_corrected(target, *dbnames[:2])
+    is_far = "SELECT bool_and(mark > now() + interval '300 days') FROM scru_generators() WHERE scope = 'server'"
+    assert target.value(is_far, "other")
     assert_all_behind_mark(target, year, "other")
     set_back(target, dbname="other")
     assert_corrected(target, "other")
