@@ -74,7 +74,7 @@ COST_OF_QUERIES = bash -c 'source tools/lib/env.sh && use_private_copy && tools/
 test-long: ## Run the long variants of tests, and all tests in a new Debian 13 without a compiler; hours; as root
 	@tools/setup.sh long
 	@TEST_LONG=1 cargo test --package scru-ids --features encryption --test encryption
-	@TEST_LONG=1 tools/check.sh differential owner_load backup_tools guard_load feed_script migrate sanity server_features
+	@TEST_LONG=1 tools/check.sh differential owner_load backup_tools guard_load feed_script migrate sanity extension
 	@bash -c 'source tools/lib/env.sh && tools/setup.sh servers && for major in "$${MAJORS[@]:1}"; do \
 		TEST_ALL=1 TEST_LONG=1 tools/lib/servers.sh run "$$major" tools/check.sh differential; done'
 	@TEST_LONG=1 $(COST_OF_QUERIES)
