@@ -4,7 +4,8 @@
 //! looks at the tables of the query, also in the first query of a session, which loads this library. The support function stores
 //! the OIDs that [`super::time_condition`] and [`super::time_order`] need, and lets the plan depend on the function, which
 //! tells the hooks the statements with a call. Only a superuser can declare a support function, so that a function of another user is
-//! never taken for ours. A change of any function, operator or operator family removes the OIDs. Without them, the hooks leave the times of IDs alone.
+//! never taken for ours. A change of any function, operator or operator family removes the OIDs. Without them, the hooks
+//! leave the times of IDs alone.
 
 use core::ffi::{CStr, c_int};
 

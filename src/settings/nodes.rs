@@ -1,4 +1,4 @@
-//! The settings that decide uniqueness, the node of scru64 and the number of ulidflake: which of their sources decides.
+//! The settings that decide uniqueness, the node of each type that has one: which of their sources decides.
 //!
 //! The check hook receives the source of a value and attaches it to the value as extra data. The source is therefore known whenever
 //! the server assigns the value, including by RESET and at the end of a transaction. `scru_server::setting_state` has the rules.

@@ -70,8 +70,8 @@ packages() {
     [ "$MAJOR" != 17 ] || names+=(postgresql-17-pg-hint-plan)
     # The rehearsal of a release makes commits. It runs on the oldest and the newest server.
     [ "$MAJOR" != "${MAJORS[-1]}" ] || names+=(git)
-    # Go's driver needs a newer Go than Debian 12 has, and is tested on one server. The benchmark compares with pg_uuidv7.
-    [ "$MAJOR" != 18 ] || names+=(golang-go golang-github-jackc-pgx-v5-dev postgresql-18-pg-uuidv7)
+    # Go's driver needs a newer Go than Debian 12 has, and is tested on one server.
+    [ "$MAJOR" != 18 ] || names+=(golang-go golang-github-jackc-pgx-v5-dev)
     echo "${names[*]}"
 }
 

@@ -40,13 +40,11 @@ impl Clock for SystemClock {
 /// A generator of strictly increasing IDs.
 ///
 /// If the clock moves back by more than 10 s, the generator starts again with smaller IDs, or returns an error
-/// ([`OnClockRollback`]). A generator of [`Scru64`](crate::Scru64) or [`Ulidflake`](crate::Ulidflake) instead returns an error
-/// if the clock is more than 2 s behind the last ID.
+/// ([`OnClockRollback`]). A generator of 64-bit IDs instead returns an error if the clock is more than 2 s behind the last ID.
 ///
-/// IDs of [`Scru64`](crate::Scru64) and [`Ulidflake`](crate::Ulidflake) are unique only if no two generators have the same node
-/// at the same time: give each process a node of its own in the settings. A generator does not know the last ID of an earlier
-/// generator with its node. It therefore starts one second ahead of the clock, so that its IDs are new unless the clock was set
-/// back. IDs of the other types are unique without coordination.
+/// 64-bit IDs are unique only if no two generators have the same node at the same time: give each process a node of its own in the
+/// settings. A generator does not know the last ID of an earlier generator with its node. It therefore starts one second ahead of
+/// the clock, so that its IDs are new unless the clock was set back. IDs of the other types are unique without coordination.
 ///
 /// ```
 /// use scru_ids::{Generator, Scru64, Scru64Settings};

@@ -88,7 +88,7 @@ impl Ulidflake {
 pub struct UlidflakeSettings {
     /// The number of the server in the scalable form, 0 to 31, or `None` for the stand-alone form.
     pub scalability: Option<u32>,
-    /// The number of bits of the random increment of the randomness, 1 to 16.
+    /// The number of bits of the random increment of the randomness, 1 to 16. Others count as the nearest of these.
     pub entropy_bits: u32,
     /// The reaction to an overflow of the randomness.
     pub on_overflow: UlidflakeOverflow,
@@ -129,7 +129,7 @@ impl UlidflakeSettings {
         (randomness <= MAX_RANDOMNESS >> bits).then(id)
     }
 
-    /// Returns a random number of `entropy_bits` bits, uniformly distributed over all values except 0.
+    /// Returns a random number of 1 to 16 `entropy_bits`, uniformly distributed over all values except 0.
     fn increment(&self, rng: &mut impl Rng) -> u32 {
         loop {
             let n = rng.next_u32() & ((1 << self.entropy_bits.clamp(1, 16)) - 1);

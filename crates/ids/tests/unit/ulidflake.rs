@@ -108,9 +108,9 @@ fn within_a_millisecond_randomness_is_counted_up_by_n() {
 
 #[test]
 fn n_has_as_many_bits_as_set_and_is_never_0() {
-    for entropy_bits in 1..=16 {
+    for entropy_bits in 0..=32 {
         let settings = UlidflakeSettings { entropy_bits, ..STAND_ALONE };
-        let largest = (1 << entropy_bits) - 1;
+        let largest = (1 << entropy_bits.clamp(1, 16)) - 1;
         assert_eq!(made(used(id(TICK, 0)), NOON, settings, &[Bits32(u32::MAX)]), id(TICK, largest));
         let draws = [Bits32(0), Bits32(!largest), Bits32(1)];
         assert_eq!(made(used(id(TICK, 0)), NOON, settings, &draws), id(TICK, 1), "0 is discarded");
