@@ -19,7 +19,7 @@ use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{PgMemoryContexts, PgSqlErrorCode as SqlState, varlena_to_byte_slice};
 use scru_server::time_compare::first_and_last;
 
-use crate::call::error::{Error, sql_error};
+use crate::call::error::Error;
 use crate::call::stored::{StoredDatum, StoredId};
 use crate::pg::allocator;
 use crate::pg::trigger::Trigger;
@@ -284,9 +284,10 @@ pub unsafe fn guarded(
     }
 }
 
+/// The macro would allocate, and the next call would fail as well.
 #[cold]
 fn out_of_memory() -> Error {
-    sql_error!(ERRCODE_OUT_OF_MEMORY, "out of memory")
+    Error::new(SqlState::ERRCODE_OUT_OF_MEMORY, "out of memory")
         .detail("The system has no memory left for the library of the extension.")
 }
 

@@ -1,4 +1,4 @@
-"""Insufficient resources: a full disk, and no free shared memory.
+"""Insufficient resources: a full disk, no free shared memory, and no memory.
 
 Committed rows stay, errors have a HINT that helps, other sessions are not affected, and work continues once there is
 space.
@@ -18,7 +18,7 @@ import pytest
 from psycopg.errors import DiskFull
 
 import expect
-from faults import small_disk, take_shared_memory
+from faults import NoMemory, small_disk, take_shared_memory
 from idtypes import TYPES, IdType
 from load import Load, assert_all_different
 from marks import create, insert
@@ -202,6 +202,19 @@ def test_a_large_argument_does_not_end_the_server_where_memory_is_limited(new_se
                         connection.execute(query)
                     assert other.execute("SELECT 1").fetchone() == (1,)
                 assert connection.execute("SELECT 1").fetchone() == (1,)
+
+
+def test_a_call_fails_where_the_system_has_no_memory_for_it():
+    with NoMemory() as memory, Server({}, memory.environment) as server, server.connect() as connection:
+        connection.execute("CREATE EXTENSION scru_text CASCADE")
+        query = "SELECT scru128_unprefixed('order', scru128_prefixed('order', id)) = id FROM gen_scru128() AS id"
+        detail = "The system has no memory left for the library of the extension."
+        for _ in range(2):
+            memory.file.touch()
+            with expect.error("53200", "out of memory", detail):
+                connection.execute(query)
+            memory.file.unlink()
+            assert connection.execute(query).fetchone() == (True,)
 
 
 def limit(connection: psycopg.Connection, name: str, value: str) -> None:

@@ -1,6 +1,6 @@
 /*
- * Faults of a disk, and pauses: this library is preloaded into the server's processes, and changes fsync, fdatasync and
- * gettimeofday.
+ * Faults of a disk, pauses, and lack of memory: this library is preloaded into the server's processes, and changes fsync,
+ * fdatasync, gettimeofday and malloc.
  *
  * A slow disk: each sync takes a number of milliseconds longer. The environment variable SLOW_DISK names the file that
  * holds the number, which a test can change while the server runs. A signal does not end the delay, because it does not
@@ -14,6 +14,8 @@
  * A pause after the extension has read the clock: the environment variable PAUSES is the absolute path of a directory.
  * While it has a file whose name is the number of a process, a call of the extension in this process does not return. The
  * process then also creates the file NUMBER.paused.
+ *
+ * No memory: the environment variable NO_MEMORY is the path of a file. While it exists, the extension gets none.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -144,6 +146,16 @@ static int is_of_extension(void *address)
 	Dl_info facts;
 
 	return dladdr(address, &facts) && facts.dli_fname && strstr(facts.dli_fname, "/scru.so");
+}
+
+extern void *__libc_malloc(size_t size);
+
+void *malloc(size_t size)
+{
+	const char *path = getenv("NO_MEMORY");
+	int is_refused = path && is_of_extension(__builtin_return_address(0)) && access(path, F_OK) == 0;
+
+	return is_refused ? NULL : __libc_malloc(size);
 }
 
 int gettimeofday(struct timeval *restrict time, void *restrict zone)

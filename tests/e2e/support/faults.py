@@ -151,6 +151,18 @@ class Pauses(Preloaded):
         (self.directory / str(pid)).unlink(missing_ok=True)
 
 
+# --------------------------------------------------------------------------------------------------------------- memory
+
+
+class NoMemory(Preloaded):
+    """A lack of memory of a server's extension, while the file exists."""
+
+    def __init__(self) -> None:
+        super().__init__("memory")
+        self.file = self.directory / "none"
+        self.environment = {"LD_PRELOAD": str(build_library(self.directory)), "NO_MEMORY": str(self.file)}
+
+
 # ------------------------------------------------------------------------------------------------ no free shared memory
 
 TAKER = """
