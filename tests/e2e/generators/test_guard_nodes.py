@@ -214,6 +214,7 @@ HARMLESS = [
     "SELECT uuidv7_horizon() FROM {}",
     "SELECT FROM {} WHERE id < (SELECT max(id::text)::uuid FROM own WHERE id < uuidv7_horizon())",
     "SELECT FROM {} WHERE id < uuidv7_horizon(1)",
+    f"SELECT FROM {{}} WHERE uuidv7_horizon() > '{FIRST}'",
     # Not seen, as the page says.
     "WITH h AS MATERIALIZED (SELECT uuidv7_horizon() AS h) SELECT FROM {}, h WHERE id < h.h",
     "SELECT FROM {} WHERE id < uuidv7_horizon(2)",

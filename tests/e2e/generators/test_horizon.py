@@ -74,8 +74,12 @@ def test_reports_and_other_databases_do_not_hold_the_horizon(feed, database, new
         writer = stack.enter_context(database.connect())
         writer.execute("BEGIN")
         writer.execute("CREATE TABLE without_ids AS SELECT 1")
-        assert_moves_on(feed)
+        row = insert(feed)
+        wait_until_passed(feed, row)
         assert feed.execute("SELECT pid FROM scru_horizon_holders()").fetchall() == []
+        writer.execute("ROLLBACK; BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT")
+        other.execute("COMMIT")
+        assert writer.execute("SELECT scru64_horizon() > %s", [row]).fetchone() == (True,)
 
 
 @pytest.mark.parametrize("level", ["REPEATABLE READ", "SERIALIZABLE"])
@@ -95,6 +99,31 @@ def test_a_snapshot_has_one_horizon(feed, database, level):
         assert reader.execute("SELECT scru64_horizon()::text").fetchone()[0] == first
         reader.execute("COMMIT")
         wait_until_passed(reader, row)
+
+
+def test_each_transaction_has_its_own_horizon(feed):
+    """Also if the snapshots are equal."""
+
+    def horizon() -> str:
+        query = "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT scru128_horizon()::text; COMMIT"
+        cursor = feed.execute(query)
+        cursor.nextset()
+        return cursor.fetchone()[0]
+
+    first = horizon()
+    wait_until(lambda: horizon() > first, "a later transaction has a later horizon")
+
+
+def test_a_parallel_worker_has_no_horizon(feed):
+    feed.execute(
+        "CREATE FUNCTION horizon() RETURNS scru64 STABLE PARALLEL SAFE LANGUAGE plpgsql"
+        " AS 'BEGIN RETURN scru64_horizon(); END'; CREATE TABLE source AS SELECT FROM generate_series(1, 10000)"
+    )
+    prefer_parallel_plans(feed)
+    feed.execute("SET parallel_leader_participation = off")
+    hint = "Declare the function that calls it as PARALLEL RESTRICTED."
+    with expect.error("25000", "cannot read a horizon in a parallel worker", None, hint):
+        feed.execute("SELECT count(horizon()) FROM source")
 
 
 def test_a_statement_has_one_horizon_while_a_transaction_rolls_back(feed, database):

@@ -14,7 +14,7 @@ import pytest
 
 import expect
 from idtypes import each_form
-from load import wait_until_it_waits
+from load import background, wait_until_it_waits
 from marks import create
 from plans import prefer_parallel_plans
 from server import wait_until
@@ -215,8 +215,8 @@ def test_a_mark_that_was_raised_to_the_last_time_can_be_set_back(new_server):
 
 def test_a_parallel_query_without_ids_allocates_nothing(new_server):
     """A transaction that writes rows after a parallel query looks for what its workers have published."""
-    settings = {"dynamic_shared_memory_type": "mmap", "shared_preload_libraries": "", "max_parallel_workers": "8"}
-    server = create(new_server(settings))
+    settings = {"dynamic_shared_memory_type": "mmap", "max_parallel_workers": "8"}
+    server = create(new_server({**settings, **PREPARED}))
     with server.connect() as connection:
         connection.execute("CREATE TABLE source AS SELECT FROM generate_series(1, 10000); CREATE TABLE written ()")
         prefer_parallel_plans(connection)
@@ -225,3 +225,27 @@ def test_a_parallel_query_without_ids_allocates_nothing(new_server):
         segments = {*(server.data / "pg_dynshmem").iterdir()}
         connection.execute("BEGIN; INSERT INTO written DEFAULT VALUES; COMMIT")
         assert {*(server.data / "pg_dynshmem").iterdir()} == segments
+        # Nor does it hold the horizon if it is prepared, where an earlier one of its session has published.
+        connection.execute("SELECT gen_scru64()")
+        connection.execute("BEGIN; SELECT count(*) FROM source; INSERT INTO written DEFAULT VALUES")
+        connection.execute("PREPARE TRANSACTION 'p'")
+        assert connection.execute("SELECT pid FROM scru_horizon_holders()").fetchall() == []
+
+
+def test_a_commit_that_waits_for_a_standby_does_not_make_a_snapshot_too_old(new_server):
+    """It is logged, and has begun before the first horizon since the start, so that its bound is not known."""
+    server = create(new_server({"shared_preload_libraries": ""}))
+    with server.connect() as writer, server.connect(options="-c synchronous_commit=off") as reader:
+        reader.execute("CREATE TABLE written ()")
+        server.reload(synchronous_standby_names="nobody")
+        with background(writer, "INSERT INTO written DEFAULT VALUES"):
+            wait_until_it_waits(server, writer, "SyncRep")
+            assert reader.execute("SELECT scru64_horizon() IS NOT NULL").fetchone() == (True,)
+
+
+def test_ids_far_above_the_clock_do_not_wait_for_it(new_server):
+    """A tick has 65,536 scru160s."""
+    with create(new_server({"shared_preload_libraries": ""})).connect() as connection:
+        connection.execute("SELECT scru_raise_mark(now() + interval '1 hour'); SET statement_timeout = '2min'")
+        count = "SELECT count(DISTINCT gen_scru160()) FROM generate_series(1, 200000)"
+        assert connection.execute(count).fetchone() == (200_000,)

@@ -136,18 +136,18 @@ def test_an_owner_restores_where_the_extension_stood_in_template1(new_server, cl
 
 
 def test_a_crash_with_minimal_log_keeps_the_sequences(new_server):
-    """The sequences are created and written in one transaction, whose new files the server does not log."""
+    """They are created and written in one transaction, whose new files the server does not log, and written again."""
     server = new_server({**NODE, "wal_level": "minimal", "max_wal_senders": "0", "wal_skip_threshold": "0"})
-    with server.connect() as connection:
-        connection.execute("BEGIN; CREATE EXTENSION scru; CREATE TABLE ids (id scru64, flake ulidflake)")
-        connection.execute("INSERT INTO ids SELECT gen_scru64(), gen_ulidflake() FROM generate_series(1, 100)")
-        connection.execute("SELECT scru128_horizon(); COMMIT")
-    values = {sequence: server.value(f"SELECT last_value FROM {sequence}") for sequence in SEQUENCES.values()}
-    assert all(value > 1 for value in values.values())
-    server.kill()
-    server.start()
-    for sequence, value in values.items():
-        assert server.value(f"SELECT last_value FROM {sequence}") == value
+    insert = "INSERT INTO ids SELECT gen_scru64(), gen_ulidflake() FROM generate_series(1, 100)"
+    last = [1] * len(SEQUENCES)
+    for begin in "BEGIN; CREATE EXTENSION scru; CREATE TABLE ids (id scru64, flake ulidflake)", "BEGIN":
+        with server.connect() as connection:
+            connection.execute(f"{begin}; {insert}; SELECT scru128_horizon(); COMMIT")
+        before, last = last, [server.value(f"SELECT last_value FROM {sequence}") for sequence in SEQUENCES.values()]
+        assert all(old < new for old, new in zip(before, last, strict=True))
+        server.kill()
+        server.start()
+        assert [server.value(f"SELECT last_value FROM {sequence}") for sequence in SEQUENCES.values()] == last
     assert server.value("SELECT gen_scru64() > max(id) AND gen_ulidflake() > max(flake) FROM ids")
 
 

@@ -158,6 +158,16 @@ def test_a_refused_value_generates_no_id(configured, preload, source, user, valu
         assert draw(connection) == 9
 
 
+def test_the_server_skips_a_malformed_value_of_a_role(configured):
+    """If the library is preloaded. What is stored for a role decides nothing."""
+    server = configured("scru")
+    for source in ROLE, ROLE_IN_DATABASE:
+        store(server, source, MALFORMED)
+    for user in "plain", "super":
+        with server.connect(user=user) as connection:
+            assert draws(connection) == {1}
+
+
 @loaded_or_not
 def test_a_malformed_value_of_the_file(configured, preload):
     """The server uses the default, which neither SET nor RESET makes valid. A correction does, even one to the default.

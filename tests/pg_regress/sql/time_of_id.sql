@@ -60,6 +60,8 @@ SELECT count(*) FROM v WHERE created_at >= date '4714-11-24 BC';
 BEGIN;
 INSERT INTO t VALUES (gen_scru128('1999-12-31'));
 SELECT count(*) FROM v WHERE created_at = ANY ('{1999-12-31,2026-11-03}'::date[]);
+INSERT INTO t VALUES (gen_scru128('2000-01-01 00:00+00'));
+SELECT count(*) FROM v WHERE created_at = ANY (ARRAY[now(), NULL]);
 ROLLBACK;
 SELECT plan('SELECT * FROM t TABLESAMPLE system (50) ORDER BY id::timestamptz LIMIT 3');
 
