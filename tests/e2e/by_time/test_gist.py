@@ -43,9 +43,6 @@ def test_no_larger_than_btree_gist(connection, id_type, order):
         assert size <= limit * 1.02, suffix
 
 
-# -------------------------------------------------------------------------------------------------------- temporal keys
-
-
 @since(18, "WITHOUT OVERLAPS")
 @each_form
 def test_temporal_keys(connection, id_type):
