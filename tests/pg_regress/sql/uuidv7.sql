@@ -119,9 +119,10 @@ CREATE TABLE others (id uuid) USING another;
 SET enable_seqscan = on;
 EXPLAIN (COSTS OFF) SELECT * FROM others WHERE id >= timestamptz '2026-11-05';
 EXPLAIN (COSTS OFF) SELECT * FROM others WHERE id <@ tstzrange(clock_timestamp(), NULL);
+SELECT plan('SELECT * FROM others WHERE id <@ (SELECT tstzrange(''2026-11-05'', NULL))');
 DROP ACCESS METHOD another CASCADE;
 SET enable_seqscan = off;
-CREATE TABLE parts (id uuid PRIMARY KEY) PARTITION BY RANGE (id);
+CREATE TABLE parts (id uuid PRIMARY KEY, other uuid) PARTITION BY RANGE (id);
 CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (MINVALUE) TO (uuidv7_lower('2026-11-01'));
 CREATE TABLE parts_2 PARTITION OF parts FOR VALUES FROM (uuidv7_lower('2026-11-01')) TO (uuidv7_lower('2026-12-01'));
 CREATE TABLE parts_3 PARTITION OF parts FOR VALUES FROM (uuidv7_lower('2026-12-01')) TO (MAXVALUE);
@@ -134,6 +135,7 @@ SELECT plan_of('SELECT * FROM parts WHERE id < timestamptz ''2026-10-28'' + curr
 RESET enable_seqscan;
 RESET enable_bitmapscan;
 RESET enable_indexonlyscan;
+SELECT plan('SELECT * FROM parts WHERE other >= timestamptz ''2026-11-05''');
 
 -- min and max without an index, of groups, of no values, and of windows.
 SELECT count(*), count(*) FILTER (WHERE smallest IS DISTINCT FROM first OR largest IS DISTINCT FROM last) AS different
