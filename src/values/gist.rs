@@ -101,7 +101,7 @@ pub fn consistent<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let strategy = call.int2(2) as u32;
     let matches = if strategy == pg_sys::RTContainedByStrategyNumber {
         let &(first, last) = call.ids_in_range::<T>(1)?;
-        first <= last && key.high >= first && key.low <= last
+        key.high >= first && key.low <= last
     } else {
         key.may_satisfy(strategy, call.stored::<T>(1))
     };

@@ -19,7 +19,7 @@ ROWS = 10_000
 @pytest.mark.parametrize("order", ["n", "md5(n::text)"], ids=["in order", "at random"])
 def test_no_larger_than_btree_gist(connection, id_type, order):
     """Compares indexes with those of btree_gist on the same values of the server's own type. They are built by default,
-    built with buffering, or grown by insertions. An index is at most 2 % larger."""
+    built with buffering, or grown by insertions. An index is at most 2 % larger, and smaller if it grows in order."""
     if connection.execute("SELECT count(*) FROM pg_available_extensions WHERE name = 'btree_gist'").fetchone() == (0,):
         pytest.skip("this server has no btree_gist (contrib)")
     name, baseline = id_type.name, id_type.baseline
@@ -40,7 +40,7 @@ def test_no_larger_than_btree_gist(connection, id_type, order):
     for suffix in "", "_one_by_one", "_growing":
         sizes = f"SELECT pg_relation_size('ours{suffix}'), pg_relation_size('theirs{suffix}')"
         size, limit = connection.execute(sizes).fetchone()
-        assert size <= limit * 1.02, suffix
+        assert size <= limit * (0.7 if (order, suffix) == ("n", "_growing") else 1.02), suffix
 
 
 @since(18, "WITHOUT OVERLAPS")

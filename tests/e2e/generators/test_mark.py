@@ -145,6 +145,16 @@ def test_three_marks_per_second_take_less_than_a_kilobyte(new_server, clock, mea
     assert 0 < (end - start) / 20 < 1000
 
 
+def test_a_draw_near_the_end_of_a_reservation_renews_it(new_server, clock):
+    """Before it is necessary, so that no draw waits for the log."""
+    server = create(new_server(ALONE, clock.environment))
+    draw(server, ULIDFLAKE)
+    reserved = page(server)["draws"]
+    clock.freeze(reserved / 1e6 - 0.05)
+    [id_] = draw(server, ULIDFLAKE, 1)
+    assert 1000 * ULIDFLAKE.unix_milliseconds(ULIDFLAKE.value(id_)) < reserved < page(server)["draws"]
+
+
 def test_an_id_is_returned_after_its_mark_is_synced(unsynced, clock):
     """While no sync ends, a session that needs a new reservation returns no ID."""
     server = unsynced.server
