@@ -194,7 +194,6 @@ pub unsafe extern "C-unwind" fn check_node(
     unsafe {
         let text = datum::text_of(*value).unwrap_or_default();
         let reason = match (SCRU64_NODE.parse)(&text) {
-            _ if text.len() >= datum::MAX_TEXT => format!("It has more than {} bytes.", datum::MAX_TEXT - 1),
             Ok(_) => return SCRU64_NODE.attach_source(extra, source),
             Err(reason) => reason,
         };
