@@ -369,7 +369,7 @@ CREATE INDEX ON scru64_none USING hash (id);
 SELECT count(*) FROM scru64_btree WHERE scru64_lt_timestamptz(id, at);
 SELECT count(*) FROM scru64_none WHERE id >= current_setting('test.time')::timestamptz;
 SELECT count(*) FROM scru64_btree WHERE id > date_larger(current_date, '9999-12-31')::timestamptz;
-SELECT count(*) > 1000 FROM scru64_btree WHERE id < date_larger(current_date, '9999-12-31')::timestamptz;
+SELECT count(id) - (SELECT count(*) FROM scru64_btree WHERE id < date_larger(current_date, '9999-12-31')::timestamptz) AS missing FROM scru64_btree;
 
 -- A query does not fail without the right to execute the operators of IDs, which it does not contain.
 BEGIN;
