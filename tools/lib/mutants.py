@@ -98,7 +98,8 @@ def copy_tree(mutants: list[Mutant]) -> None:
     changed = {"src/lib.rs": Path("src/lib.rs").read_text() + MODULE}
     for mutant in (mutant for mutant in mutants if not mutant.is_sql):
         changed[mutant.file] = mutant.applied(changed.get(mutant.file) or Path(mutant.file).read_text())
-    for file in filter(Path.is_file, map(Path, subprocess.check_output(["git", "ls-files"], text=True).splitlines())):
+    tops = (top for top in Path().iterdir() if top.name not in (".git", "target"))
+    for file in filter(Path.is_file, chain.from_iterable([top, *top.rglob("*")] for top in tops)):
         there, contents = COPY / file, changed[str(file)].encode() if str(file) in changed else file.read_bytes()
         if not there.exists() or there.read_bytes() != contents:
             there.parent.mkdir(parents=True, exist_ok=True)
