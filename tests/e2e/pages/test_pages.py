@@ -92,8 +92,8 @@ def test_the_messages_of_the_sources_are_literals():
     """An error in another form would not be compared with the page."""
     literal = [match[0] for match in RAISES.finditer(CODE) if match[0].startswith("sql_error!")]
     assert len(re.findall(r"\bsql_error!\(", CODE)) == len(literal) > 20
-    # In the macro, and in what reports an error of the server, or a panic, with its own message.
-    assert len(re.findall(r"\bError::new\(", CODE)) == 2 + 1 + 1
+    # In the macro, in what reports an error of the server, or a panic, with its own message, and for lack of memory.
+    assert len(re.findall(r"\bError::new\(", CODE)) == 2 + 1 + 1 + 1
     # A warning, and a line of the log.
     assert len(re.findall(r"\bErrorReport::new\(", CODE)) == 1 + 1
     assert CODE.count("GucCheckError::new(") == len(REJECTS.findall(CODE)) == 1
