@@ -113,7 +113,8 @@ LOGS=$ROOT/target/test/fresh-$SUITE
 rm -rf "$LOGS"
 mkdir -p "$LOGS"
 WORK=$(mktemp -d /var/tmp/scru-fresh-XXXXXX)
-trap 'rm -rf --one-file-system "$WORK"' EXIT
+# Nobody waits for the removal, which takes minutes on a disk that discards the blocks of each file.
+trap 'rm -rf --one-file-system "$WORK" >/dev/null 2>&1 &' EXIT
 NEW=$WORK/root
 mkdir -p "$DOWNLOADS/apt/partial"
 say "Creating a new Debian $SUITE in $NEW"
