@@ -284,7 +284,7 @@ pub unsafe fn guarded(
     }
 }
 
-/// The macro would allocate, and the next call would fail as well.
+/// Without `sql_error!`, which allocates its message: the next call would fail as well.
 #[cold]
 fn out_of_memory() -> Error {
     Error::new(SqlState::ERRCODE_OUT_OF_MEMORY, "out of memory")

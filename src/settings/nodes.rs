@@ -192,6 +192,7 @@ pub unsafe extern "C-unwind" fn check_node(
 ) -> bool {
     // SAFETY: guaranteed by the server for check hooks. It passes a C string or null.
     unsafe {
+        // A text that is cut off here is too long for a node in any case.
         let text = datum::text_of(*value).unwrap_or_default();
         let reason = match (SCRU64_NODE.parse)(&text) {
             Ok(_) => return SCRU64_NODE.attach_source(extra, source),

@@ -197,10 +197,15 @@ def test_time_that_stands_still_ends_in_a_wait(session):
 
 
 @of_types([ULIDFLAKE])
-def test_an_overflow_is_an_error_if_ulidflake_on_overflow_is_error(session):
-    """With one bit of entropy, each ID of a millisecond is one greater than the last one."""
+def test_the_bits_of_entropy_are_those_of_the_setting(session):
+    """With one bit, each ID of a millisecond is one greater than the last one."""
     first, second = (session.id_type.value(id_) for _ in range(2) for id_ in session.draw())
     assert second == first + 1
+
+
+@of_types([ULIDFLAKE])
+def test_an_overflow_is_an_error_if_ulidflake_on_overflow_is_error(session):
+    session.draw()
     session.use_up()
     session.execute("SET scru.ulidflake_on_overflow = error")
     with expect.error(
