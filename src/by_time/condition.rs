@@ -249,7 +249,7 @@ fn symbol<'p>(operator: Operator) -> NodeRef<'p> {
     unsafe { makeConst(pg_sys::TEXTOID, -1, collation, -1, symbol, false, false) }
 }
 
-/// The simplified comparison of an ID with a time, without a look-up of the function that compares them.
+/// The simplified comparison of copies of an ID and a time, without a look-up of the function that compares them.
 pub fn on_time<'p, T: StoredId>(
     root: Root<'p>,
     known: &TimeOfId,
@@ -261,7 +261,10 @@ pub fn on_time<'p, T: StoredId>(
     let condition = Condition { comparison, arguments, id, operand, id_type: known.id_type };
     match condition.clauses::<T>(Some(root)) {
         Some(clauses) => make_ands_explicit(clauses),
-        None => make_opclause(known.operator(operator), pg_sys::BOOLOID, false, id, operand, none, none),
+        None => {
+            let [id, operand] = [id, operand].map(|node| copy_node(node));
+            make_opclause(known.operator(operator), pg_sys::BOOLOID, false, id, operand, none, none)
+        }
     }
 }
 

@@ -89,7 +89,8 @@ fn id_of<'p>(relation: &RelOptInfo, node: NodeRef<'p>) -> Option<(TimeOfId, Node
     let (function, id) = time_of_id::called(node)?;
     let column = id.column()?;
     let is_of_table = column.varno as u32 == relation.relid && column.varlevelsup == 0;
-    (is_of_table && getBaseType(column.vartype) == function.id_type).then_some((function, id))
+    let has_type = |type_| type_ == function.id_type;
+    (is_of_table && (has_type(column.vartype) || has_type(getBaseType(column.vartype)))).then_some((function, id))
 }
 
 /// A table whose conditions are rewritten.
@@ -288,7 +289,9 @@ impl<'p> Table<'p> {
         };
         // The times of two IDs of one table set no bound.
         // SAFETY: the set is the server's.
-        if unsafe { pg_sys::bms_is_member(self.relation.relid as c_int, pull_varnos(self.root, time)) } {
+        let is_of_table =
+            || unsafe { pg_sys::bms_is_member(self.relation.relid as c_int, pull_varnos(self.root, time)) };
+        if !time.is_constant() && is_of_table() {
             return None;
         }
         let time = as_timestamptz(time)?;
@@ -303,16 +306,17 @@ impl<'p> Table<'p> {
         Some(make_ands_explicit(list(both.into_iter().flat_map(|each| make_ands_implicit(each).iter()))))
     }
 
+    /// The comparison with one operator. It shares no node with the ID and the time: `on_time` copies both.
     fn compared(&self, function: &TimeOfId, strategy: u32, id: NodeRef<'p>, time: NodeRef<'p>) -> NodeRef<'p> {
         let type_ = pg_sys::TIMESTAMPTZOID;
         let time = match (strategy, time.constant()) {
-            (GREATER | LESS_OR_EQUAL, _) => copy_node(time),
+            (GREATER | LESS_OR_EQUAL, _) => time,
             // Computed here: the planner would set up an executor for a call.
             (_, Some(time)) => expression::constant(type_, epoch::before(time.constvalue.value() as i64)),
-            _ => expression::call(function.before, type_, [copy_node(time)]),
+            _ => expression::call(function.before, type_, [time]),
         };
         let operator = if strategy >= GREATER_OR_EQUAL { Operator::Greater } else { Operator::LessOrEqual };
-        (function.on_time)(self.root, function, operator, as_id(copy_node(id), function), time)
+        (function.on_time)(self.root, function, operator, as_id(id, function), time)
     }
 }
 
@@ -364,10 +368,10 @@ fn as_timestamptz(time: NodeRef) -> Option<NodeRef> {
     let within = if let Some(time) = time.constant() {
         expression::constant(type_, (time.constvalue.value() as i64).clamp(limits[0], limits[1]))
     } else if time.cast::<SQLValueFunction>().is_some() {
-        copy_node(time)
+        time
     } else {
         let [lowest, highest] = limits.map(|limit| expression::constant(type_, limit));
-        let above = expression::call(larger.into(), type_, [copy_node(time), lowest]);
+        let above = expression::call(larger.into(), type_, [time, lowest]);
         expression::call(smaller.into(), type_, [above, highest])
     };
     Some(expression::call(cast.into(), pg_sys::TIMESTAMPTZOID, [within]))

@@ -31,26 +31,26 @@ pub struct TimeOfId {
     pub id_type: Oid,
     /// The btree operator family of the type.
     pub family: Oid,
-    /// The operators `>` and `<=` of an ID and a time, which compare ticks.
-    greater: Oid,
-    less_or_equal: Oid,
+    /// The operators `>` and `<=` of an ID and a time, which compare ticks, and their functions.
+    greater: (Oid, Oid),
+    less_or_equal: (Oid, Oid),
     /// `scru_before`
     pub before: Oid,
     pub on_time: OnTime,
 }
 
-/// Builds the simplified comparison of an ID with a time: [`condition::on_time`](super::condition::on_time) of the type.
+/// Builds the simplified comparison of copies of an ID and a time: [`condition::on_time`](super::condition::on_time) of the type.
 pub type OnTime = for<'p> fn(Root<'p>, &TimeOfId, Operator, NodeRef<'p>, NodeRef<'p>) -> NodeRef<'p>;
 
 impl TimeOfId {
     /// The operator of an ID and a time, which is `>` or `<=`.
     pub fn operator(&self, operator: Operator) -> Oid {
-        if operator.is_lower_bound() { self.greater } else { self.less_or_equal }
+        if operator.is_lower_bound() { self.greater.0 } else { self.less_or_equal.0 }
     }
 
     /// Whether the user may execute the function, and what replaces a comparison. The operators are each other's negators.
     pub fn is_executable(&self) -> bool {
-        let functions = [self.function, get_opcode(self.greater), get_opcode(self.less_or_equal), self.before];
+        let functions = [self.function, self.greater.1, self.less_or_equal.1, self.before];
         functions.into_iter().all(server::may_execute)
     }
 }
@@ -121,7 +121,7 @@ fn look_up<T: StoredId>(function: Oid, arguments: Nodes, on_time: OnTime) -> Opt
         let ([left, right], of_system) = (of_ids.map(Datum::from), pg_sys::PG_CATALOG_NAMESPACE.into());
         // SAFETY: the keys have the types of the cache's.
         let operator = unsafe { GetSysCacheOid(cache, column, Datum::from(symbol.as_ptr()), left, right, of_system) };
-        (operator != Oid::INVALID && get_opcode(operator) == function).then_some(operator)
+        (operator != Oid::INVALID && get_opcode(operator) == function).then_some((operator, function))
     };
     Some(TimeOfId {
         function,
