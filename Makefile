@@ -71,7 +71,7 @@ test-feed: ## Test with ROWS=10000000 rows for each type and scope that a reader
 COST_OF_QUERIES = bash -c 'source tools/lib/env.sh && use_private_copy && tools/install.sh && \
 	/usr/bin/python3 -m pytest -m alone tests/e2e/by_time/test_partitions.py tests/e2e/by_time/test_time_of_id.py'
 
-test-long: ## Run the long variants of tests, and all tests in a new Debian 13 without a compiler; hours; as root
+test-long: ## Run the long variants of tests, and all tests in a new Debian 13 without a compiler, in an hour; as root
 	@tools/setup.sh long
 	@TEST_LONG=1 cargo test --package scru-ids --features encryption --test encryption
 	@TEST_LONG=1 tools/check.sh differential owner_load backup_tools guard_load feed_script migrate sanity extension

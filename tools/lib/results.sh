@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # results.sh [DIRECTORY]…: prints the results of the tests in these directories of target/test, which have the name of a version,
 # `audit`, or `fresh-SUITE` for the commands of tools/lib/fresh-root.sh (default: those of .ci/run): one line per
-# suite, one per reason for which tests were skipped, what each log says of failed tests, and the total. Succeeds if nothing failed.
-# Reads the files `results` (suite, passed, failed, skipped, log, seconds, time of the start) and `skipped` (tests, reason) that the
-# scripts write.
+# suite, one per folder of end-to-end tests, one per reason for which tests were skipped, what each log says of failed tests, and the
+# total. Succeeds if nothing failed. Reads the files `results` (suite, passed, failed, skipped, log, seconds, time of the start) and
+# `skipped` (tests, reason) that the scripts write, and those of pytest.
 source "$(dirname "$0")/env.sh"
 [ $# != 0 ] || set -- fresh-bookworm fresh-trixie-user "${MAJORS[@]}" audit
 mkdir -p target/test
@@ -20,6 +20,20 @@ all "$@" | awk '{
     gsub("_", " ", $2)
     printf "%-17s  %-15s %5d passed %3d failed %3d skipped %5d s %8s   %s\n", $1, $2, $3, $4, $5, $7, $8, $6
 }'
+echo
+# The tests of each folder of tests/e2e that ran, and the sum of their times: several run at once.
+/usr/bin/python3 - "$@" <<'PYTHON'
+import sys, xml.etree.ElementTree as tree
+from collections import defaultdict
+from pathlib import Path
+for directory in sys.argv[1:]:
+    times = defaultdict(list)
+    cases = (case for path in Path(directory).glob("pytest-[at]*.xml") for case in tree.parse(path).iter("testcase"))
+    for case in (case for case in cases if case.find("skipped") is None):
+        times[case.get("classname").split(".")[-2]].append(float(case.get("time")))
+    for folder, seconds in sorted(times.items()):
+        print(f"{directory:17}  {folder:15} {len(seconds):5} tests {sum(seconds):27.0f} s")
+PYTHON
 echo
 for directory in "$@"; do
     [ ! -f "$directory/skipped" ] || sed "s/^/$directory /" "$directory/skipped"
