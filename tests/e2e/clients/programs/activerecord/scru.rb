@@ -15,11 +15,6 @@ module Scru
     private def adapter = ActiveRecord::ConnectionAdapters::PostgreSQL
   end
 
-  # From Rails 7.1 on, schema.rb creates all schemas, but this one is the extension's.
-  module Schemas
-    def schema_names = super - ["scru_internal"]
-  end
-
   # Makes the ID of a fixture from its label: the number that an integer key would have, as the text of the type.
   module Fixtures
     LENGTHS = { scru128: 25, ulid: 26, scru160: 32, scru64: 12, ulidflake: 13 }.freeze
@@ -36,7 +31,8 @@ end
 
 ActiveRecord::ConnectionAdapters::PostgreSQLAdapter.tap do |adapter|
   Scru::TYPES.each { |name| adapter::NATIVE_DATABASE_TYPES[name] = { name: name.to_s } }
-  adapter.prepend(Scru::Schemas)
+  # From Rails 7.1 on, schema.rb creates all schemas, but this one is the extension's.
+  adapter.prepend(Module.new { def schema_names = super - ["scru_internal"] })
   # An instance method up to Rails 6.1, and a class method in later versions.
   (adapter.respond_to?(:initialize_type_map) ? adapter.singleton_class : adapter).prepend(Scru::TypeMap)
 end
