@@ -20,7 +20,6 @@ all "$@" | awk '{
     gsub("_", " ", $2)
     printf "%-17s  %-15s %5d passed %3d failed %3d skipped %5d s %8s   %s\n", $1, $2, $3, $4, $5, $7, $8, $6
 }'
-echo
 # The tests of each folder of tests/e2e that ran, and the sum of their times: several run at once.
 /usr/bin/python3 - "$@" <<'PYTHON'
 import sys, xml.etree.ElementTree as tree
@@ -31,6 +30,8 @@ for directory in sys.argv[1:]:
     cases = (case for path in Path(directory).glob("pytest-[at]*.xml") for case in tree.parse(path).iter("testcase"))
     for case in (case for case in cases if case.find("skipped") is None):
         times[case.get("classname").split(".")[-2]].append(float(case.get("time")))
+    if times:
+        print()
     for folder, seconds in sorted(times.items()):
         print(f"{directory:17}  {folder:15} {len(seconds):5} tests {sum(seconds):27.0f} s")
 PYTHON
