@@ -20,7 +20,7 @@ pub fn list<'p>(nodes: impl IntoIterator<Item = NodeRef<'p>>) -> Nodes<'p> {
     nodes.into_iter().fold(Nodes::EMPTY, |list, node| unsafe { lappend(list, node) })
 }
 
-/// Builds a function call. The arguments are not part of another expression.
+/// Builds a function call of the arguments themselves: it is to be copied if they are part of another expression.
 pub fn call<'p, const N: usize>(function: Oid, returns: Oid, arguments: [NodeRef<'p>; N]) -> NodeRef<'p> {
     let (none, explicit) = (Oid::INVALID, pg_sys::CoercionForm::COERCE_EXPLICIT_CALL);
     makeFuncExpr(function, returns, list(arguments), none, none, explicit)
